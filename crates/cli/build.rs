@@ -1,9 +1,9 @@
-//! What the linker exports, and the commit that `kvik --version` prints.
+//! Sets the symbols that the linker exports, and the commit that `kvik --version` prints.
 
 use std::path::Path;
 use std::process::Command;
 
-/// NIF libraries and linked-in drivers find the functions they call in the program itself.
+/// Functions exported by the program for NIF libraries and linked-in drivers.
 const EXPORTED: [&str; 9] = [
     "enif_*",
     "driver_*",
@@ -22,7 +22,7 @@ fn git(args: &[&str]) -> Option<String> {
     output.status.success().then(|| text.trim().to_owned())
 }
 
-/// The commit, where the sources are a git checkout. The log of HEAD grows with each commit.
+/// The commit, if the sources are a git checkout. HEAD's log grows with each commit.
 fn commit() {
     let commit = git(&["rev-parse", "--short=12", "HEAD"]);
     let text = commit.map(|c| format!(" ({c})")).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Turns the `%generic` section of `ops.tab` into the `Opcode` enum and its table.
 //!
-//! What is wrong in the table stops the build with the number of the line.
+//! An error in the table stops the build with the line number.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -79,7 +79,7 @@ fn parse_generic(line: &str, at: usize) -> Generic<'_> {
         };
         return obsolete;
     }
-    // Operands and meaning are told apart by their column: two blanks end the operands.
+    // Operands and meaning are separated by column: two blanks end the operands.
     let rest = line.split_once(name).map_or("", |(_, rest)| rest.trim_start());
     let (name, since) = name.split_once('@').unwrap_or((name, "0"));
     let since = since.parse().unwrap_or_else(|_| fail(at, "bad release"));

@@ -1,4 +1,4 @@
-//! Verifies `.beam` files, says why the refused ones are, and counts which instructions need a
+//! Verifies `.beam` files, prints why files are refused, and counts the instructions that need a
 //! test because the verifier couldn't prove what they rely on.
 //!
 //!     cargo run --release -p kvik-beam --example beamcheck -- FILE...

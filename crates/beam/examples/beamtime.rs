@@ -1,4 +1,4 @@
-//! Reads `.beam` files again and again and prints what a step costs per instruction.
+//! Reads `.beam` files repeatedly and prints the cost of each step per instruction.
 //!
 //!     cargo run --release -p kvik-beam --example beamtime -- FILE...
 

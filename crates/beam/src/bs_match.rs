@@ -1,8 +1,8 @@
-//! The commands of `bs_match` (since OTP 26): how many bits there must be, and what is done with
-//! them, one after the other.
+//! The commands of `bs_match` (since OTP 26): how many bits are required, and a sequence of
+//! operations on them.
 //!
-//! The first command makes sure of the bits. None of the others may take more than it promised,
-//! which the verifier checks, so their templates compare with nothing.
+//! The first command checks the number of bits. The verifier checks that the others together take
+//! no more, so their templates need no bounds checks.
 
 use crate::code::Arg;
 use crate::module::Module;
@@ -13,16 +13,17 @@ type What = &'static str;
 /// One command of `bs_match`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum MatchCommand {
-    /// Fails unless there are so many bits, and those behind them are a multiple of the unit.
+    /// Fails unless there are at least that many bits and the number of the rest is a multiple of
+    /// the unit.
     EnsureAtLeast {
-        /// Bits that the commands behind it may take.
+        /// Bits that the following commands may take.
         bits: u64,
         /// 1 to 256.
         unit: u64,
     },
-    /// Fails unless there are exactly so many bits.
+    /// Fails unless there are exactly that many bits.
     EnsureExactly {
-        /// Bits that the commands behind it may take.
+        /// Bits that the following commands may take.
         bits: u64,
     },
     /// Takes an integer.
@@ -33,7 +34,7 @@ pub enum MatchCommand {
         flags: Arg,
         /// Its size.
         bits: u64,
-        /// Where it goes.
+        /// Destination register.
         to: Arg,
     },
     /// Takes a bit string.
@@ -42,22 +43,22 @@ pub enum MatchCommand {
         live: u64,
         /// Its size.
         bits: u64,
-        /// Where it goes.
+        /// Destination register.
         to: Arg,
     },
-    /// Makes a bit string of all that is left, without a step.
+    /// Makes a bit string of the remaining bits, without advancing the position.
     Tail {
         /// See `Integer`.
         live: u64,
-        /// Where it goes.
+        /// Destination register.
         to: Arg,
     },
-    /// Steps over some bits.
+    /// Skips bits.
     Skip {
         /// How many.
         bits: u64,
     },
-    /// Steps over some bits, and fails unless they are this number.
+    /// Skips bits, and fails unless they are this number.
     Equal {
         /// How many: 64 at most.
         bits: u64,
@@ -68,10 +69,10 @@ pub enum MatchCommand {
 
 /// A segment has fewer bits than this.
 const MAX_BITS: u64 = 1 << 28;
-/// As in operands of kind `v`.
+/// Same limit as for operands of kind `v`.
 const MAX_LIVE: u64 = 1023;
 
-/// The commands in a list of operands, each of them well-formed or a reason.
+/// Iterator over the commands in a list of operands: each is well-formed, or a reason to refuse.
 pub struct MatchCommands<'a> {
     module: &'a Module<'a>,
     rest: &'a [Arg],
@@ -161,8 +162,8 @@ fn size(number: Arg, unit: u64) -> Result<u64, What> {
     bits.ok_or("a match of too many bits")
 }
 
-/// The commands of a whole instruction, in order: first what makes sure of the bits, then commands
-/// that take no more than that.
+/// The commands of a whole instruction, in order: first the one that checks the number of bits,
+/// then commands that take no more than that.
 pub fn match_commands(module: &Module, list: &[Arg]) -> Result<Vec<MatchCommand>, What> {
     use MatchCommand::*;
     let commands: Vec<MatchCommand> = MatchCommands::new(module, list).collect::<Result<_, _>>()?;

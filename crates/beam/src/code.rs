@@ -1,4 +1,4 @@
-//! Instructions: one flat array of instructions, one of operands.
+//! Decoded instructions: one flat array of instructions, one of operands.
 
 use std::ops::Range;
 
@@ -29,14 +29,14 @@ pub enum Arg {
     U(u64),
     /// A bare number of more than 63 bits.
     Overflow,
-    /// What to reserve on the heap.
+    /// A heap reservation.
     Alloc(AllocList),
-    /// A list of so many operands: see [`Code::list`].
+    /// A list of that many operands: see [`Code::list`].
     List(u32),
 }
 
 impl Arg {
-    /// Its place in the declaration above (the compiler makes this a load).
+    /// Its position in the declaration above (the compiler makes this a load).
     #[inline]
     pub(crate) const fn tag(self) -> usize {
         match self {
@@ -57,7 +57,7 @@ impl Arg {
     }
 }
 
-/// What to reserve on the heap: words, and things whose size is ours to know.
+/// A heap reservation: words, and objects whose size is up to the VM.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct AllocList {
     /// Words.
@@ -114,7 +114,7 @@ pub struct Code {
     pub bigs: Vec<BigInt>,
     /// The functions, in order.
     pub functions: Vec<Function>,
-    /// Where each label stands, as an index of `ops`; [`Code::UNPLACED_LABEL`] if it doesn't.
+    /// The position of each label, as an index of `ops`; [`Code::UNPLACED_LABEL`] if it has none.
     pub labels: Vec<u32>,
 }
 
@@ -145,7 +145,7 @@ impl Code {
         self.args.get(first..first + op.count as usize).unwrap_or_default()
     }
 
-    /// Where a label stands, as an index of `ops`.
+    /// The position of a label, as an index of `ops`.
     #[inline]
     pub fn label(&self, label: u32) -> Option<usize> {
         self.labels

@@ -1,4 +1,4 @@
-//! The compact encoding of operands: three bits of tag and a number of any length.
+//! The compact encoding of operands: a three-bit tag and a number of any length.
 
 use crate::reader::Reader;
 
@@ -10,7 +10,7 @@ pub(crate) const TAG_Y: u8 = 4;
 pub(crate) const TAG_F: u8 = 5;
 pub(crate) const TAG_Z: u8 = 7;
 
-/// A decoded number, by where it fits.
+/// A decoded number, by size.
 pub(crate) enum Number<'a> {
     /// Not negative (for tag i also when it was, as the two's complement of 64 bits).
     Word(u64),
@@ -44,8 +44,8 @@ pub(crate) fn read<'a>(r: &mut Reader<'a>) -> Option<(u8, Number<'a>)> {
     Some((tag, Number::Word(word)))
 }
 
-/// The length of a number that has nine bytes or more. Lengths that need such a length
-/// themselves don't occur.
+/// The length of a number of nine bytes or more. Lengths that are such numbers themselves don't
+/// occur.
 fn long_length(r: &mut Reader) -> Option<usize> {
     let first = r.u8()?;
     let rest = match first {

@@ -1,4 +1,4 @@
-//! The file as a whole: IFF form `BEAM`, a sequence of chunks, perhaps inside gzip.
+//! The file format: IFF form `BEAM`, a sequence of chunks, optionally gzipped.
 
 use crate::error::BeamError;
 use crate::reader::Reader;
@@ -7,12 +7,12 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::ops::Range;
 
-/// Chunks that tools read: a module is loaded the same with them and without.
+/// Chunks for tools only, which do not affect loading.
 const FOR_TOOLS: [&[u8; 4]; 3] = [b"Abst", b"Dbgi", b"Docs"];
 /// No module is larger than this once gunzipped.
 const MAX_FILE: u64 = 1 << 30;
 
-/// A file whose chunks have been found. It keeps them all, known or not.
+/// A file split into its chunks. All are kept, known or not.
 pub struct Container<'a> {
     data: Cow<'a, [u8]>,
     chunks: Vec<([u8; 4], Range<usize>)>,
@@ -41,7 +41,8 @@ impl<'a> Container<'a> {
         self.chunks.iter().filter_map(|(id, range)| Some((*id, self.data.get(range.clone())?)))
     }
 
-    /// All that a module is loaded by: two files that are alike in this are the same to the loader.
+    /// All contents that affect loading: two files with the same essence are the same to the
+    /// loader.
     pub fn essence(&self) -> Vec<u8> {
         let parts = || self.parts_of_essence().flatten();
         let mut all = Vec::with_capacity(parts().map(|p| p.len()).sum());
@@ -49,14 +50,14 @@ impl<'a> Container<'a> {
         all
     }
 
-    /// Is this its essence?
+    /// Whether this is the file's essence.
     pub fn has_essence(&self, essence: &[u8]) -> bool {
         let mut parts = self.parts_of_essence().flatten();
         let left = parts.try_fold(essence, |left, p| left.strip_prefix(&p[..]));
         left.is_some_and(|left| left.is_empty())
     }
 
-    /// Name, length and contents of the chunks that count.
+    /// Name, length and contents of the chunks that affect loading.
     fn parts_of_essence(&self) -> impl Iterator<Item = [Cow<'_, [u8]>; 3]> {
         self.chunks().filter(|(id, _)| !FOR_TOOLS.contains(&id)).map(|(id, bytes)| {
             let length = bytes.len().to_le_bytes().to_vec();
@@ -64,7 +65,7 @@ impl<'a> Container<'a> {
         })
     }
 
-    /// The file, no longer compressed.
+    /// The uncompressed file.
     pub fn bytes(&self) -> &[u8] {
         &self.data
     }

@@ -12,12 +12,12 @@ use crate::read_buffers::ReadBuffers;
 use crate::reader::Reader;
 use crate::{functions, old_bits};
 
-/// Registers of each kind are numbered below this; but x1023 is the machine's own.
+/// Registers of each kind are numbered below this; x1023 is reserved for the VM.
 const MAX_REG: u64 = 1024;
 const MAX_X: u64 = MAX_REG - 1;
 /// Integers of more bytes than this are too large for any system limit.
 const MAX_INTEGER: usize = 4 << 20;
-/// The most of one thing that an allocation list may ask for.
+/// Maximum of each count in an allocation list.
 const MAX_ALLOC: u32 = 1 << 24;
 
 impl Code {
@@ -26,7 +26,7 @@ impl Code {
         Code::decode_in(module, &mut ReadBuffers::default())
     }
 
-    /// The same, in memory that is taken out of `buffers`; [`ReadBuffers::reclaim`] takes it back.
+    /// The same, in memory taken from `buffers`; [`ReadBuffers::reclaim`] takes it back.
     pub fn decode_in(module: &Module, buffers: &mut ReadBuffers) -> Result<Code, BeamError> {
         let mut decoder = Decoder::new(module, buffers);
         decoder.run()?;
@@ -37,7 +37,7 @@ impl Code {
     }
 }
 
-/// A vector, empty, with buffers for so many. One that is too small isn't copied.
+/// Empties a vector and gives it room for that many elements. One that is too small isn't copied.
 fn with_room<T>(mut from: Vec<T>, many: usize) -> Vec<T> {
     if from.capacity() < many {
         return Vec::with_capacity(many);
@@ -46,14 +46,14 @@ fn with_room<T>(mut from: Vec<T>, many: usize) -> Vec<T> {
     from
 }
 
-/// What is needed while decoding.
+/// The decoder's state.
 struct Decoder<'m> {
     module: &'m Module<'m>,
     r: Reader<'m>,
     ops: Vec<Op>,
     args: Vec<Arg>,
     bigs: Vec<BigInt>,
-    /// The bit string that `bs_put_*` would append to here: the label of failure and the register.
+    /// The bit string that a `bs_put_*` here would append to: its failure label and register.
     unfinished: Option<(Arg, Arg)>,
 }
 
@@ -63,7 +63,7 @@ impl<'m> Decoder<'m> {
         Decoder {
             module,
             r: Reader::new(bytes),
-            // No more than there are bytes. What is not used is never touched.
+            // An upper bound by the number of bytes. Unused pages are never touched.
             ops: with_room(take(&mut buffers.ops), bytes.len() / 2),
             args: with_room(take(&mut buffers.args), bytes.len()),
             bigs: Vec::new(),
@@ -90,7 +90,7 @@ impl<'m> Decoder<'m> {
             let first = self.args.len();
             for position in 1..=info.arity {
                 let arg = self.arg(position == info.arity).map_err(error)?;
-                // The elements of a list are behind it already.
+                // The elements of a list are pushed already.
                 if !matches!(arg, Arg::List(_)) {
                     self.args.push(arg);
                 }
@@ -117,8 +117,9 @@ impl<'m> Decoder<'m> {
         }
     }
 
-    /// An instruction that appends to the unfinished bit string becomes a segment of the one that
-    /// began it, or, where another instruction is in between, of a `bs_private_append`.
+    /// Turns an instruction that appends to the unfinished bit string into a segment of the
+    /// instruction that began it, or, if another instruction is in between, of a
+    /// `bs_private_append`.
     fn append_segment(&mut self, opcode: Opcode, first: usize) -> Result<bool, &'static str> {
         let operands = self.args.get(first..).unwrap_or_default();
         let Some((segment, fail)) = old_bits::appended(opcode, operands) else {
@@ -215,7 +216,7 @@ impl<'m> Decoder<'m> {
         Ok(Arg::List(count))
     }
 
-    /// A register and the index of its type. Without a `BeamType` chunk the index means nothing.
+    /// A register and the index of its type. Without a `BeamType` chunk the index is meaningless.
     fn typed_register(&mut self) -> Result<Arg, &'static str> {
         const CUT: &str = "a typed register is cut off";
         let (tag, number) = compact::read(&mut self.r).ok_or(CUT)?;
@@ -287,7 +288,7 @@ fn big_integer(bytes: &[u8]) -> Result<i64, BigInt> {
         for digit in &mut digits {
             (*digit, carry) = (!*digit).overflowing_add(u64::from(carry));
         }
-        // The most negative number of this width: its magnitude needs one digit more.
+        // The most negative number of this width: the magnitude needs one more digit.
         if carry {
             digits.push(1);
         }

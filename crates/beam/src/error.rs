@@ -3,8 +3,8 @@
 use kvik_isa::highest_opcode;
 use std::fmt;
 
-/// Everything that can be wrong with a file, with the words for the log. To Erlang it is
-/// `badfile` in every case, as in OTP.
+/// Everything that can be wrong with a file, with the text for the log. Erlang code sees `badfile`
+/// in every case, as in OTP.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum BeamError {
     /// Not an IFF file of form `BEAM`, or its sizes don't add up.
@@ -19,13 +19,13 @@ pub enum BeamError {
     OldAtoms,
     /// The file uses instructions of a later OTP release: its highest opcode.
     TooNew(u32),
-    /// The file uses an instruction that no release has any more.
+    /// The file uses an instruction that every supported release has dropped.
     TooOld(&'static str),
     /// The code can't be decoded.
     Code {
         /// Byte offset in the code.
         offset: usize,
-        /// What was met there.
+        /// What was found there.
         what: &'static str,
     },
     /// The code isn't laid out in functions.
@@ -39,7 +39,7 @@ pub enum BeamError {
     Unsafe(Box<Reason>),
 }
 
-/// What the verifier found, and where.
+/// The verifier's reason for refusing code, and the position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reason {
     /// Function name and arity.

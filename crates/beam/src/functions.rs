@@ -1,7 +1,8 @@
 //! Finds functions and labels in the decoded code.
 //!
-//! A function is `label`, perhaps `line`, `func_info`, `label`: the first label is where clauses
-//! that don't match end up, the second one is the entry. It lasts until the next one begins.
+//! A function starts with `label`, optionally `line`, `func_info`, `label`: the first label is the
+//! target if no clause matches, the second one is the entry. It extends to the start of the next
+//! one.
 
 use crate::code::{Arg, Code, Function};
 use crate::error::BeamError;

@@ -1,10 +1,9 @@
 //! `.beam` files: the container, its chunks, the instructions in generic form, and the verifier.
 //!
-//! From bytes to something the loader may use there are four steps, each of which can refuse:
-//! [`Container`] finds the chunks, [`Module`] reads the tables, [`Code`] decodes every
-//! instruction, and [`verify`] proves what native code will take for granted. Everything here
-//! works on bytes from anywhere: nothing panics, whatever they are, and nothing allocates more
-//! than a small multiple of the file.
+//! Reading a file takes four steps, each of which can refuse it: [`Container`] finds the chunks,
+//! [`Module`] reads the tables, [`Code`] decodes every instruction, and [`verify`] proves what
+//! native code relies on. Input is untrusted: no bytes cause a panic, or allocations of more than a
+//! small multiple of the file.
 #![forbid(unsafe_code)]
 
 mod bs_match;

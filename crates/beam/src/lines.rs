@@ -19,7 +19,7 @@ pub struct Lines<'f> {
     pub items: Vec<LineEntry>,
     /// File names; the first, for the module's name and `.erl`, is empty.
     pub files: Vec<&'f str>,
-    /// How many `line` instructions the code has, says the chunk.
+    /// How many `line` instructions the code has, according to the chunk.
     pub instructions: u32,
 }
 

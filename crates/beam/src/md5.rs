@@ -1,12 +1,12 @@
-//! The checksum that `Module:module_info(md5)` answers.
+//! The checksum that `Module:module_info(md5)` returns.
 
 use crate::container::Container;
 use md5::{Digest, Md5};
 
-/// Chunks that count, in this order; the fun table goes between the two lists.
+/// The hashed chunks, in this order; the fun table goes between the two lists.
 const BEFORE_FUNS: [&[u8; 4]; 5] = [b"AtU8", b"Code", b"StrT", b"ImpT", b"ExpT"];
 const AFTER_FUNS: [&[u8; 4]; 2] = [b"LitT", b"Meta"];
-/// An entry of the fun table is five words that count and one, the old "uniq", that doesn't.
+/// Bytes of a fun table entry: five words that are hashed and one, the old "uniq", that isn't.
 const FUN_ENTRY: usize = 24;
 const FUN_COUNTED: usize = 20;
 

@@ -30,7 +30,7 @@ pub struct Module<'f> {
     pub imports: Vec<Import>,
     /// Exported functions.
     pub exports: Vec<FunctionEntry>,
-    /// Local functions (for those who print code; may be missing).
+    /// Local functions (for tools that print code; may be missing).
     pub locals: Vec<FunctionEntry>,
     /// Funs.
     pub lambdas: Vec<Lambda>,
@@ -40,7 +40,7 @@ pub struct Module<'f> {
     pub literals: Literals,
     /// Source locations.
     pub lines: Lines<'f>,
-    /// What the compiler knows of operands.
+    /// The compiler's type information about operands.
     pub types: Types,
     /// `module_info(attributes)` in external term format, or empty.
     pub attributes: &'f [u8],
@@ -52,13 +52,13 @@ pub struct Module<'f> {
     pub code: CodeChunk<'f>,
 }
 
-/// A chunk that is there and not empty.
+/// A chunk that is present and not empty.
 fn chunk<'f>(file: &'f Container, id: &[u8; 4]) -> Option<&'f [u8]> {
     file.chunk(id).filter(|c| !c.is_empty())
 }
 
 impl<'f> Module<'f> {
-    /// Reads the names of atoms alone; an empty one is before the first.
+    /// Reads only the names of atoms; entry 0 is an empty one.
     pub fn atoms(file: &'f Container) -> Result<Vec<&'f str>, BeamError> {
         match (chunk(file, b"AtU8"), chunk(file, b"Atom")) {
             (Some(chunk), _) => tables::atoms(chunk).ok_or(BeamError::Chunk("AtU8")),
@@ -72,7 +72,7 @@ impl<'f> Module<'f> {
         Module::parse_in(file, &mut ReadBuffers::default())
     }
 
-    /// The same, with what `buffers` has for it.
+    /// The same, with memory from `buffers`.
     pub fn parse_in(
         file: &'f Container,
         buffers: &mut ReadBuffers,
@@ -83,7 +83,7 @@ impl<'f> Module<'f> {
         let (count, labels) = (atoms.len(), code.labels);
         let imports = get(b"ImpT").ok_or(BeamError::Missing("ImpT"))?;
         let exports = get(b"ExpT").ok_or(BeamError::Missing("ExpT"))?;
-        // A chunk that need not be there: nothing, or a damaged one refused.
+        // An optional chunk: empty if missing, refused if damaged.
         fn optional<'c, T: Default>(
             chunk: Option<&'c [u8]>,
             name: &'static str,
@@ -94,7 +94,7 @@ impl<'f> Module<'f> {
         Ok(Module {
             imports: tables::imports(imports, count).ok_or(BeamError::Chunk("ImpT"))?,
             exports: tables::exports(exports, count, labels).ok_or(BeamError::Chunk("ExpT"))?,
-            // OTP doesn't look at LocT unless asked to print code: a damaged one does no harm.
+            // OTP reads LocT only to print code: a damaged one does no harm.
             locals: get(b"LocT")
                 .and_then(|c| tables::exports(c, count, labels))
                 .unwrap_or_default(),
@@ -128,7 +128,7 @@ impl<'f> Module<'f> {
     }
 }
 
-/// The chunk starts with the size of its header, so that headers can grow.
+/// Parses the `Code` chunk, which starts with the size of its header, so that headers can grow.
 fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, BeamError> {
     let damaged = || BeamError::Chunk("Code");
     let mut r = Reader::new(chunk);
@@ -140,12 +140,12 @@ fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, BeamError> {
     if opcodes > u32::from(highest_opcode(kvik_release::current().number)) {
         return Err(BeamError::TooNew(opcodes));
     }
-    // A label takes two bytes of code at least (but not every number need be used).
+    // A label takes at least two bytes of code (but not every number need be used).
     let most = bytes.len();
     if version != 0 || labels as usize > most || functions as usize > most {
         return Err(damaged());
     }
-    // Before any table gets an entry for each.
+    // Checked before any table gets an entry for each label.
     if labels >= MAX_LABELS {
         return Err(BeamError::Layout { op: 0, what: "too many labels" });
     }

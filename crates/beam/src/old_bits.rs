@@ -1,16 +1,17 @@
-//! How compilers before OTP 25 build bit strings: one instruction begins it, and right behind stand
-//! those that append to it. While they are decoded these become segments of the first, so that what
-//! comes after decoding sees the form that `bs_create_bin` has: all at once, nothing half-built.
+//! Bit string construction by compilers before OTP 25: one instruction begins a bit string, and the
+//! instructions right behind it append to it. The decoder turns these into segments of the first,
+//! so that later stages see the form of `bs_create_bin`: a single instruction, never a half-built
+//! bit string.
 //!
-//! The compilers of OTP 22 to 24 may restore and read a match context between two segments (where
-//! the value of the second is what is left to match). The bit string is finished before that, and
-//! the segments behind it are appended by a `bs_private_append`.
+//! The compilers of OTP 22 to 24 may restore and read a match context between two segments (if the
+//! value of the second is the rest of the match). The bit string is then finished before that, and
+//! the following segments are appended by a `bs_private_append`.
 
 use crate::code::Arg;
 use kvik_isa::Opcode;
 
-/// What a segment may be. Where an old instruction says it, an index of this stands in place of the
-/// atom that `bs_create_bin` has.
+/// Segment types. For an old instruction, an index of this replaces the atom that `bs_create_bin`
+/// has.
 pub const SEGMENT_TYPES: [&str; 9] =
     ["append", "private_append", "binary", "integer", "float", "string", "utf8", "utf16", "utf32"];
 
@@ -23,7 +24,7 @@ pub(crate) fn begins(opcode: Opcode) -> bool {
     matches!(opcode, BsInit2 | BsInitBits | BsAppend | BsPrivateAppend)
 }
 
-/// Whether an instruction appends to one.
+/// Whether an instruction appends to a bit string.
 pub(crate) fn appends(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
@@ -32,19 +33,19 @@ pub(crate) fn appends(opcode: Opcode) -> bool {
     )
 }
 
-/// Whether the segments of a bit string may go on behind an instruction that doesn't name it.
+/// Whether the segments of a bit string may continue after an instruction that doesn't name it.
 pub(crate) fn may_interrupt(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(opcode, BsSetPosition | BsGetPosition | BsGetTail | Move | Swap | Line)
 }
 
-/// Where those that append to a bit string fail to, and the register it is in: the first and the
-/// last operand of what begins it.
+/// The failure label and the register of a bit string: the first and the last operand of the
+/// instruction that begins it.
 pub(crate) fn unfinished(args: &[Arg]) -> Option<(Arg, Arg)> {
     args.first().copied().zip(args.last().copied())
 }
 
-/// The operands of the `bs_private_append` that goes on with it, and its first segment.
+/// The operands of the `bs_private_append` that continues a bit string, and its first segment.
 pub(crate) fn resumed(label: Arg, target: Arg) -> Vec<Arg> {
     let (none, bit) = (Arg::U(0), Arg::U(1));
     let operands = [label, none, bit, target, none, target];
@@ -64,7 +65,7 @@ pub(crate) fn first(opcode: Opcode, args: &[Arg]) -> Option<Segment> {
     }
 }
 
-/// The segment that an instruction appends, and where it goes when it fails.
+/// The segment that an instruction appends, and its failure label.
 pub(crate) fn appended(opcode: Opcode, args: &[Arg]) -> Option<(Segment, Option<Arg>)> {
     use Opcode::*;
     let sized = |kind, size, unit, flags, value| {

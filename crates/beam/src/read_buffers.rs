@@ -1,11 +1,11 @@
-//! Buffers for reading a module, used again for the next.
+//! Buffers for reading a module, reused for the next.
 
 use crate::code::{Arg, Code, Op};
 use crate::tables::Inflate;
 use crate::verify::state::LabelState;
 
-/// Memory that reading one module needs, for the next one to use again: what the system gives anew
-/// it has to clear, page by page.
+/// Memory for reading a module, reused for the next: the system has to clear each page of new
+/// memory.
 #[derive(Default)]
 pub struct ReadBuffers {
     pub(crate) ops: Vec<Op>,
@@ -15,7 +15,7 @@ pub struct ReadBuffers {
 }
 
 impl ReadBuffers {
-    /// Room for modules of that many bytes of code. What is not used is never touched.
+    /// Room for modules of that many bytes of code. Unused pages are never touched.
     pub fn new(bytes: usize) -> ReadBuffers {
         let [ops, args] = [bytes / 2, bytes];
         ReadBuffers {
@@ -26,12 +26,12 @@ impl ReadBuffers {
         }
     }
 
-    /// The memory of code that is of no use any more.
+    /// Takes back the memory of code that is no longer needed.
     pub fn reclaim(&mut self, code: Code) {
         (self.ops, self.args) = (code.ops, code.args);
     }
 
-    /// The bytes that were used of it.
+    /// The number of bytes that were used.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.ops[..]) + size_of_val(&self.args[..])
     }

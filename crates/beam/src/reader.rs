@@ -1,4 +1,4 @@
-//! A cursor over bytes that answers `None` at the end and never panics.
+//! A cursor over bytes that returns `None` at the end and never panics.
 
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
@@ -54,7 +54,8 @@ impl<'a> Reader<'a> {
         self.array().map(i64::from_be_bytes)
     }
 
-    /// A count of items that take at least `least` bytes each: `None` if they can't be there.
+    /// Reads a count of items of at least `least` bytes each: `None` if the rest is too short for
+    /// them.
     pub(crate) fn count(&mut self, least: usize) -> Option<usize> {
         let count = usize::try_from(self.u32()?).ok()?;
         (count.checked_mul(least)? <= self.len()).then_some(count)

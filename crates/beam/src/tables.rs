@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(crate) const MAX_ARITY: u32 = 255;
 /// Literals of one module take less than this, uncompressed.
 const MAX_LITERALS: u32 = 1 << 30;
-/// zlib makes nothing more than this many times smaller.
+/// The highest compression ratio of zlib.
 const MAX_RATIO: usize = 1040;
 
 /// A function of another module (or a BIF) that the code calls.
@@ -47,7 +47,7 @@ pub struct Lambda {
     pub index: u32,
     /// Number of free variables.
     pub free: u8,
-    /// What `erlang:fun_info(F, uniq)` used to be made from.
+    /// Source of the former `erlang:fun_info(F, uniq)`.
     pub old_uniq: u32,
 }
 
@@ -154,12 +154,12 @@ pub(crate) fn lambdas(chunk: &[u8], atoms: usize, labels: u32) -> Option<Vec<Lam
     lambdas.filter(|_| r.is_empty())
 }
 
-/// What inflates, for one chunk after the other.
+/// A decompressor, reused from chunk to chunk.
 #[derive(Default)]
 pub(crate) struct Inflate(Option<Decompress>);
 
 impl Inflate {
-    /// A zlib stream of exactly so many bytes; what is behind it doesn't count.
+    /// Inflates a zlib stream of exactly that many bytes; trailing data is ignored.
     fn exactly(&mut self, stream: &[u8], wanted: usize) -> Option<Vec<u8>> {
         let inflate = self.0.get_or_insert_with(|| Decompress::new(true));
         inflate.reset(true);

@@ -1,21 +1,22 @@
-//! The `BeamType` chunk: what the compiler knows of operands. A hint, never trusted for safety.
+//! The `BeamType` chunk: the compiler's type information about operands. A hint, never trusted for
+//! safety.
 
 use crate::reader::Reader;
 
 /// A version of the chunk: which bits of an entry's first word stand for which types, and whether
-/// bounds and unit are there only where further bits say so.
+/// bounds and unit are present only if further bits say so.
 struct Format {
     version: u32,
     /// The types by their bits, from bit 0 on.
     types: &'static [u16],
-    /// The bits behind the types are flags for what follows; otherwise two bounds follow.
+    /// The bits above the types are flags for what follows; otherwise two bounds follow.
     flags: bool,
 }
 
 /// Bytes of the shortest entry.
 const SHORTEST_ENTRY: usize = 2;
 
-/// Of OTP 25, of 26 and 27, and of 29. Chunks of other versions are passed over.
+/// The formats of OTP 25, of 26 and 27, and of 29. Chunks of other versions are ignored.
 static FORMATS: &[Format] = &[
     Format { version: 1, types: &VERSION_1, flags: false },
     Format { version: 3, types: &VERSION_3, flags: true },
@@ -132,7 +133,7 @@ impl BeamType {
 /// The table; entry 0 is always [`BeamType::ANY`].
 pub struct Types {
     entries: Vec<BeamType>,
-    /// The chunk is missing or of another version: indexes in the code mean nothing.
+    /// The chunk is missing or of another version: type indexes in the code are meaningless.
     pub(crate) fallback: bool,
 }
 

@@ -25,7 +25,7 @@ fn reads_and_verifies_every_installed_module() {
     }
 }
 
-/// The checksum is the one OTP answers; asked once, of the `lists` module of its own release.
+/// The checksum equals OTP's, recorded once for the `lists` module of its own release.
 #[test]
 fn the_checksum_is_otps() {
     let Some(path) = common::installed().into_iter().find(|p| p.ends_with("lists.beam")) else {

@@ -1,8 +1,8 @@
-//! Damaged files: whatever the bytes, reading and verifying them ends with an answer.
+//! Damaged files: reading and verifying terminates with a result, whatever the bytes.
 //!
 //! Real modules are mutated with a fixed seed: bits flipped, bytes replaced, the end cut off,
-//! chunks exchanged, sizes forged, and (so that the verifier gets its share) bytes of the code
-//! chunk alone changed. A panic or an endless loop fails the test; refusal and acceptance don't.
+//! chunks exchanged, sizes forged, and (to reach the verifier) bytes of the code chunk alone
+//! changed. A panic or an endless loop fails the test; refusal and acceptance don't.
 
 mod common;
 
@@ -84,7 +84,7 @@ fn mutate(original: &[u8], random: &mut Random) -> Vec<u8> {
             let forged = [0, 1, 255, 256, u32::MAX, i32::MAX as u32][random.below(6)];
             bytes[at..at + 4].copy_from_slice(&forged.to_be_bytes());
         }
-        // The code alone, past its header: what gets by the decoder is for the verifier.
+        // The code alone, past its header: bytes that pass the decoder reach the verifier.
         _ => {
             let code = chunks.iter().find(|(id, ..)| id == b"Code").expect("a code chunk");
             for _ in 0..1 + random.below(3) {

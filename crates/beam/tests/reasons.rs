@@ -1,5 +1,5 @@
-//! Every reason for which code is refused has a test that produces it; docs/internals/verifier-reasons.md
-//! lists them, and is written anew where `KVIK_WRITE=1` is set.
+//! Every reason for which code is refused has a test that produces it;
+//! docs/internals/verifier-reasons.md lists them, and is regenerated if `KVIK_WRITE=1` is set.
 
 #[path = "common/asm.rs"]
 mod asm;
@@ -12,8 +12,8 @@ use kvik_beam::{verify, BeamError, Code, Container, Module};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Reasons that an earlier check makes impossible, and which. The code states them all the same, since
-/// it must answer something there.
+/// Reasons that an earlier check makes impossible, with that check. The code states them all the
+/// same, since it must return something there.
 const SHADOWED: &[(&str, &str)] = &[
     ("a y register is not initialised", "frames are filled on a second walk instead"),
     ("an instruction not known here", "the decoder refuses opcodes without a rule"),
@@ -27,7 +27,7 @@ const SHADOWED: &[(&str, &str)] = &[
     ("too large", "operand limits: a heap need, a list of elements (`operands.rs`)"),
     ("too many arguments", "operand kinds: an arity is at most 1,023"),
 ];
-/// Text in the sources that is no reason.
+/// Text in the sources that is not a reason.
 const OTHER: &[&str] = &["the module"];
 
 fn what(bytes: &[u8]) -> Option<&'static str> {

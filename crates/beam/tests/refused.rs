@@ -1,4 +1,4 @@
-//! What the verifier refuses, accepts, and wants tested: code written for one rule each.
+//! Code that the verifier refuses, accepts, or wants tested at run time, each written for one rule.
 
 #[path = "common/asm.rs"]
 mod asm;
@@ -85,7 +85,7 @@ const ACCEPTED: &[&str] = &[
     "allocate_zero 1 0; label 5; loop_rec f6 x0; get_hd x0 x1; remove_message; move x1 y0; \
      call_ext 1 4; deallocate 1; return; label 6; wait f5",
     "allocate 0 1; label 5; wait_timeout f5 x0; timeout; move [] x0; deallocate 0; return",
-    // The same, where the way back to the wait is a jump.
+    // The same, if control returns to the wait by a jump.
     "allocate 0 1; label 5; wait_timeout f6 x0; timeout; move [] x0; deallocate 0; return; \
      label 6; jump f5",
     "allocate 0 1; move x0 x2; move [] x1; call_ext 3 1; set_tuple_element [] x0 0; \
@@ -93,7 +93,7 @@ const ACCEPTED: &[&str] = &[
     "allocate_zero 1 1; move x0 x2; move [] x1; call_ext 3 1; move x0 y0; set_tuple_element [] x0 0; \
      get_tuple_element x0 1 x1; swap x0 x1; set_tuple_element x0 x1 1; set_tuple_element @2 y0 0; \
      deallocate 1; return",
-    // What compilers before OTP 25 make: the target may be a source of what is appended.
+    // Code of compilers before OTP 25: the target may be a source of an appended segment.
     "bs_add f0 #1 x0 8 x1; bs_init2 f0 x1 0 2 0 x0; bs_put_integer f0 #8 1 0 x0; \
      bs_put_utf8 f0 0 x1; bs_put_binary f0 @1 8 0 x0; return",
     "move x0 x5; bs_private_append f0 #8 8 x0 0 x0; bs_put_utf16 f0 0 x5; move x5 x0; return",
@@ -101,7 +101,7 @@ const ACCEPTED: &[&str] = &[
     "bs_start_match3 f1 x0 1 x1; bs_get_position x1 x0 2; bs_init2 f0 16 0 2 0 x2; \
      bs_put_integer f0 #8 1 0 x0; bs_set_position x1 x0; bs_get_tail x1 x0 3; \
      bs_put_integer f0 #8 1 0 x0; move x2 x0; return",
-    // The BIF's target is read where it failed.
+    // The BIF's target is read on its failure edge.
     "bif1 f5 5 x0 x1; return; label 5; move x1 x0; return",
 ];
 
@@ -134,7 +134,7 @@ fn proves_types() {
     ));
     assert!(!needs_test("move q0 x0; get_tuple_element x0 0 x0; return", get));
     assert!(needs_test("move q0 x0; get_tuple_element x0 1 x0; return", get));
-    // Two paths, of which one knows less.
+    // Two paths, one with less type information.
     let joined = "is_tuple f1 x0; select_tuple_arity x0 f1 { 2 f5 3 f6 }; label 5; label 6; \
                   get_tuple_element x0 1 x1; get_tuple_element x0 2 x0; return";
     assert!(needs_test(joined, get));
@@ -144,7 +144,7 @@ fn proves_types() {
     ));
     assert!(!needs_test("bif1 f1 5 x0 x1; get_tl x0 x0; return", "get_tl"));
     assert!(needs_test("is_list f1 x0; get_tl x0 x0; return", "get_tl"));
-    // A loop that shrinks what is known.
+    // A loop that shrinks the known type.
     let shrinking = "allocate 1 1; move q0 y0; label 5; loop_rec f6 x0; \
                      get_tuple_element y0 0 x2; move x2 y0; loop_rec_end f5; label 6; wait f5";
     assert!(needs_test(shrinking, get));
@@ -191,7 +191,7 @@ fn marks_traps_and_frames() {
     assert!(!keeps("is_atom f7 x0; move x0 y0; label 7; loop_rec_end f5", "loop_rec_end"));
     let taken = "get_hd x0 x1; move x0 y0; remove_message; call_ext 1 4; deallocate 1; return";
     assert!(!keeps(taken, "call_ext"));
-    // What `catch_end` leaves, and what a jump to the entry passes.
+    // The values that `catch_end` leaves and that a jump to the entry passes.
     assert!(keeps(
         "catch y0 f8; label 8; catch_end y0; move x0 y0; loop_rec_end f5",
         "loop_rec_end"

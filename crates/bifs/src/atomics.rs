@@ -18,9 +18,9 @@ pub const BIFS: &[BifEntry] = &[
     bif!("atomics", "info", 1, info_1),
 ];
 
-/// Words OTP has beside the integers themselves.
+/// Words that OTP allocates in addition to the integers.
 const HEAD_BYTES: usize = 40;
-/// A limit on what one call may take: 2^32 integers.
+/// Maximum array size: 2^32 integers. Bounds what one call can allocate.
 const MAX: u64 = 1 << 32;
 
 pub(crate) struct Atomics {
@@ -54,12 +54,12 @@ impl Atomics {
     }
 }
 
-/// What is added may be of either kind: it wraps.
+/// An increment as 64 bits: signed and unsigned arguments are both accepted, addition wraps.
 pub(crate) fn increment(t: Term<'_>) -> Option<u64> {
     t.as_i64().map(|i| i as u64).or(t.as_u64())
 }
 
-/// The cell an array and an index from 1 name.
+/// The cell that an array reference and a 1-based index name.
 fn cell<'h>(p: &Proc, r: Term<'h>, i: Term<'h>) -> Result<(&'h Atomics, &'h AtomicU64), Raised> {
     let found = || {
         let a: &Atomics = Heap::resource_ref(r)?.downcast_ref()?;
@@ -68,7 +68,7 @@ fn cell<'h>(p: &Proc, r: Term<'h>, i: Term<'h>) -> Result<(&'h Atomics, &'h Atom
     found().ok_or_else(|| p.badarg())
 }
 
-/// A size is a positive integer; a big one is too big.
+/// Parses an array size: a positive integer; a bignum is too large.
 pub(crate) fn array_size(p: &Proc, n: Term<'_>) -> Result<u64, Raised> {
     match n.as_u64() {
         Some(0) => Err(p.badarg()),

@@ -1,4 +1,4 @@
-//! Module `binary`, but for what looks for others in one (`search.rs`).
+//! Module `binary`, except for its search functions (`search.rs`).
 
 use kvik_heap::{SuspendedState, Writer};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
@@ -28,28 +28,28 @@ pub(crate) fn whole<'h>(p: &'h Proc, t: Term<'h>) -> Result<Bits<'h>, Raised> {
     t.as_bits().filter(|b| b.is_binary()).ok_or_else(|| p.badarg())
 }
 
-/// Bytes compared for one reduction.
+/// Bytes compared per reduction.
 const COMPARED: usize = 256;
-/// Bytes of each binary that are compared at once.
+/// Bytes of each binary compared in one step.
 const BLOCK: usize = 4096;
 
-/// A common prefix or suffix under way: the binaries in turn against the first one, of which fewer and
-/// fewer bytes are common to all so far.
+/// State of a common prefix or suffix search: each binary in turn is compared with the first one;
+/// `common` only shrinks.
 struct Comparison<'h> {
     list: Term<'h>,
     first: Bits<'h>,
-    /// What is to be looked at: first for what is no binary, then for what agrees.
+    /// Binaries left in this pass. The first pass checks the arguments, the second one compares.
     rest: Term<'h>,
     checked: bool,
-    /// Bytes that may be common to all: those that are, of the binaries before `rest`.
+    /// Upper bound of the result: the bytes that all binaries before `rest` have in common.
     common: usize,
-    /// How many of them are known to be in the binary under way.
+    /// How many of them the current binary is known to share.
     agreed: usize,
 }
 impl SuspendedState for Comparison<'static> {
     type In<'h> = Comparison<'h>;
 }
-/// What a binary costs besides its bytes, in bytes compared.
+/// Fixed cost of a binary, in bytes compared.
 const A_BINARY: usize = 16;
 
 impl<'h> Comparison<'h> {
@@ -58,7 +58,7 @@ impl<'h> Comparison<'h> {
         let common = first.byte_size();
         Ok(Comparison { list, first, rest: list, checked: false, common, agreed: 0 })
     }
-    /// Goes on until so many bytes were looked at. The length, when it is known.
+    /// Continues until `left` bytes are compared. Returns the length once it is known.
     fn run(
         &mut self,
         p: &'h Proc,
@@ -89,7 +89,8 @@ impl<'h> Comparison<'h> {
         }
         Ok(None)
     }
-    /// A block more of a binary; how many bytes that were. Where they differ, no more are common.
+    /// Compares the next block; returns its size. A mismatch lowers `common` to the bytes that
+    /// agree.
     fn compare(&mut self, b: &Bits<'h>, suffix: bool) -> usize {
         let n = BLOCK.min(self.common - self.agreed);
         let block = |b: &Bits<'h>| {
@@ -169,7 +170,7 @@ fn list_to_bin_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn copies<'h>(p: &'h Proc, t: Term<'h>, n: usize) -> BifResult<'h> {
     if n == 0 && t.as_bits().is_some() {
-        // Not looked at any further, in OTP either.
+        // OTP returns here without checking the other arguments, too.
         return Ok(p.heap.binary(b""));
     }
     let b = whole(p, t)?;
@@ -187,17 +188,17 @@ fn copies<'h>(p: &'h Proc, t: Term<'h>, n: usize) -> BifResult<'h> {
         .filter(|n| kvik_heap::limit::fits(*n))
         .ok_or_else(|| p.system_limit())?;
     charge(p, len);
-    // Copies of nothing take no time, however many.
+    // Copies of an empty binary cost nothing, whatever their number.
     let n = if len == 0 { 0 } else { n };
     Ok(p.heap.gathered(len, |out| (0..n).for_each(|_| out.push(&bytes))))
 }
 
-/// Copies of so many bytes are made at once.
+/// Copies up to this many bytes are made in one step.
 const AT_ONCE: usize = 1 << 18;
-/// Bytes copied for one reduction.
+/// Bytes copied per reduction.
 const COPIED: usize = 256;
 
-/// Copies of a binary being made: a short one's are put together first.
+/// State of `binary:copy/2`: a short binary is first repeated into a larger block.
 struct Copying {
     out: Writer,
     len: usize,
@@ -217,7 +218,7 @@ impl Copying {
         };
         Copying { out: Writer::with_room(len), len, several }
     }
-    /// Goes on for a time slice.
+    /// Continues for a time slice.
     fn run<'h>(mut self, p: &'h Proc, b: Bits<'_>) -> BifResult<'h> {
         let mut left = p.steps(COPIED);
         while left > 0 && self.out.len() < self.len {

@@ -1,9 +1,8 @@
-//! A thread pool for calls that may block for long (a FIFO, a terminal, a disk that has to be
-//! written to).
+//! A thread pool for calls that may block for long (a FIFO, a terminal, a disk write).
 //!
-//! A BIF calls [`hand_off`] and returns what that gives: its process waits in
-//! `erts_internal:await_result/1` until the thread sends `{Ref, Answer}`. Threads are made when
-//! there is work and none is free, and go when there was none for a while.
+//! A BIF calls [`hand_off`] and returns the result: its process waits in
+//! `erts_internal:await_result/1` until the thread sends `{Ref, Answer}`. A thread is started when
+//! there is work and none is idle; it exits after `IDLE_TIMEOUT` without work.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -25,20 +24,20 @@ type Job = Box<dyn FnOnce() + Send>;
 #[derive(Default)]
 struct Pool {
     jobs: VecDeque<Job>,
-    /// Threads that wait for work, by number. Who came last is called first: its memory is still in
-    /// the processor's cache, and those that are too many are left to go.
+    /// Idle threads by number, in LIFO order: the last one's memory is still in the CPU cache, and
+    /// surplus threads reach their timeout.
     idle: Vec<(usize, Thread)>,
-    /// One was called or made and has not looked for work yet.
+    /// A thread was woken or started and has not looked for work yet.
     coming: bool,
     threads: usize,
-    /// Which numbers threads have.
+    /// Which thread numbers are in use.
     numbers: Vec<bool>,
 }
 
-/// What others see of a thread.
+/// The statistics of a thread that other threads read.
 struct WorkerMetrics {
     meter: MicrostateClock,
-    /// Nanoseconds at work, and since when it is at work now (0: it isn't).
+    /// Nanoseconds spent on jobs, and when the current job began (0: none).
     busy: AtomicU64,
     began: AtomicU64,
 }
@@ -48,16 +47,16 @@ kvik_state::vm_state! {
             MAX_THREADS];
 }
 
-/// Threads that are there, or might be: so many at least.
+/// The metrics of all threads that exist or existed, at least `least`.
 fn seen(least: usize) -> impl Iterator<Item = &'static WorkerMetrics> {
     let used = pool().numbers.len();
     WORKER_METRICS.iter().take(used.max(least))
 }
-/// What each spends its time on.
+/// The microstate clock of each thread.
 pub fn meters(least: usize) -> Vec<&'static MicrostateClock> {
     seen(least).map(|s| &s.meter).collect()
 }
-/// Nanoseconds that each was at work.
+/// Nanoseconds that each thread has spent on jobs.
 pub fn busy(now: u64, least: usize) -> Vec<u64> {
     let of = |s: &WorkerMetrics| {
         let began = s.began.load(Relaxed);
@@ -66,10 +65,10 @@ pub fn busy(now: u64, least: usize) -> Vec<u64> {
     seen(least).take(least).map(of).collect()
 }
 
-/// So many may wait at once; what comes then stands in a queue.
+/// Maximum number of threads; further jobs wait in the queue.
 const MAX_THREADS: usize = 256;
-/// How long a thread waits for work before it goes. What others have freed of its memory is free for
-/// the scavenger from then on.
+/// How long an idle thread waits before it exits. From then on the scavenger can release the memory
+/// that other threads freed in its heap.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
 kvik_state::vm_state! {
@@ -86,7 +85,8 @@ fn pool() -> MutexGuard<'static, Pool> {
     POOL.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// How a thread is had that looks for work. It takes a call to the system: not for who holds the pool.
+/// How to get a thread that looks for work. [`Call::make`] makes a system call, so release the
+/// pool's lock first.
 #[must_use]
 enum Call {
     Nobody,
@@ -95,9 +95,9 @@ enum Call {
 }
 
 impl Pool {
-    /// One is called where there is work, but no second while the first is on its way: that one
-    /// calls the next if there is more. To wake a thread costs a scheduler more than all else about
-    /// handing it work, and of many calls that come at once it makes one.
+    /// Picks a thread to wake or start if there is work, but only one at a time: that thread calls
+    /// the next one if there is more. Waking a thread is the most expensive part of a hand-off for
+    /// a scheduler, and a burst of calls wakes only one.
     fn call(&mut self) -> Call {
         if self.coming || self.jobs.is_empty() {
             return Call::Nobody;
@@ -113,7 +113,7 @@ impl Pool {
         self.coming = true;
         call
     }
-    /// The lowest number that no thread has.
+    /// Allocates the lowest unused thread number.
     fn number(&mut self) -> usize {
         let number = self.numbers.iter().position(|used| !used).unwrap_or(self.numbers.len());
         match self.numbers.get_mut(number) {
@@ -137,7 +137,7 @@ impl Call {
         }
     }
 }
-/// The system gives no more threads: work is done by those that are there, or here.
+/// The system refuses further threads: existing ones do the work, or this thread if there are none.
 #[cold]
 fn cannot_make() {
     let mut p = pool();
@@ -148,7 +148,7 @@ fn cannot_make() {
     jobs.into_iter().for_each(|j| j());
 }
 
-/// Has something done by a thread of the pool; here, where there can be none.
+/// Runs a job on a thread of the pool, or on this thread if no thread can be started.
 pub fn run(job: Job) {
     let mut p = pool();
     p.jobs.push_back(job);
@@ -160,7 +160,7 @@ pub fn run(job: Job) {
 fn worker() {
     let mut p = pool();
     let number = p.number();
-    // There are never more threads than that.
+    // `MAX_THREADS` bounds the numbers.
     let me = &WORKER_METRICS[number % MAX_THREADS];
     p.coming = false;
     loop {
@@ -178,7 +178,7 @@ fn worker() {
         p.coming = false;
     }
 }
-/// Waits until the thread of that number is called. `None`: it was not for long, and goes.
+/// Waits until this thread is called. `None`: the idle timeout has passed and the thread exits.
 fn called(mut p: MutexGuard<'static, Pool>, number: usize) -> Option<MutexGuard<'static, Pool>> {
     p.idle.push((number, thread::current()));
     let end = Instant::now() + IDLE_TIMEOUT;
@@ -210,7 +210,7 @@ impl WorkerMetrics {
     }
 }
 
-/// Has `work` done by a thread that may wait; `answer` makes the BIF's value of what it gives.
+/// Runs `work` on a thread that may block; `answer` builds the BIF's value from its result.
 pub fn hand_off<T: Send + 'static>(
     p: &Proc,
     work: impl FnOnce() -> T + Send + 'static,
@@ -224,12 +224,12 @@ pub fn hand_off<T: Send + 'static>(
     })
 }
 
-/// What a BIF's value is built by.
+/// Builds a BIF's value on the process's heap.
 pub type DeferredTerm = Box<dyn for<'h> FnOnce(&'h Heap) -> Term<'h> + Send>;
-/// To be called with it.
+/// Called with the BIF's value; resumes the process.
 pub type Completion = Box<dyn FnOnce(DeferredTerm) + Send>;
 
-/// Has `begin` see to it that somebody calls what it is given, some time.
+/// Suspends the process until the completion passed to `begin` is called, on any thread.
 pub fn hand_on(p: &Proc, begin: impl FnOnce(Completion)) -> Raised {
     let (me, n) = (p.pid(), kvik_heap::build::next_ref());
     begin(Box::new(move |value| {
@@ -240,7 +240,7 @@ pub fn hand_on(p: &Proc, begin: impl FnOnce(Completion)) -> Raised {
     p.trap(wait, &[p.heap.ref_of_numbers(n)])
 }
 
-/// The same, but at once on this scheduler if it does not wait.
+/// Like [`hand_off`], but runs the work at once on this scheduler if it cannot block.
 pub fn answer<'h, T: Send + 'static>(
     p: &'h Proc,
     waits: bool,

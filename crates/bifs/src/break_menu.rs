@@ -1,5 +1,5 @@
-//! The menu that Ctrl-C opens on a terminal, as OTP has it. All other schedulers stand still while
-//! it is open.
+//! The menu that Ctrl-C opens on a terminal, as in OTP. All other schedulers are stopped while it
+//! is open.
 
 use std::io::Write;
 use std::sync::mpsc;
@@ -44,7 +44,7 @@ fn menu(alone: &StoppedWorld) {
     }
 }
 
-/// What a letter that only tells something tells; `None`: there is no such letter.
+/// The text for a key that only prints information; `None`: no such key.
 fn told(alone: &StoppedWorld, key: u8) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let written = match key {
@@ -81,7 +81,7 @@ fn abort(alone: &StoppedWorld) -> ! {
     std::process::abort()
 }
 
-/// What waits for its time slice, on whatever scheduler.
+/// The processes in the run queues of all schedulers.
 fn queued(alone: &StoppedWorld) -> Vec<RunToken> {
     let (give, given) = mpsc::channel();
     let mut all = sched::take_own();
@@ -94,7 +94,7 @@ fn queued(alone: &StoppedWorld) -> Vec<RunToken> {
     all
 }
 
-/// Shows process after process, the last first, and ends those that are to end.
+/// Shows one process after another, the newest first, and kills those that the user selects.
 fn killer(alone: &StoppedWorld) {
     say(b"\n\nProcess Information\n\n--------------------------------------------------\n");
     let all = Processes::look(queued(alone));

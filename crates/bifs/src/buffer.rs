@@ -1,5 +1,5 @@
-//! `prim_buffer`: a queue of bytes behind a magic reference. Large binaries are kept as they are,
-//! small writes are gathered.
+//! `prim_buffer`: a byte queue behind a magic reference. Large binaries are queued without copying,
+//! small writes are coalesced.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,15 +23,15 @@ pub const BIFS: &[BifEntry] = &[
     bif!("prim_buffer", "unlock", 1, unlock_1),
 ];
 
-/// Reads of more are shared with the piece they come from. As in OTP.
+/// Reads above this size share the piece that they come from, as in OTP.
 const SHARED: usize = 512;
-/// Writes below this are gathered into one piece.
+/// Writes below this size are coalesced into one piece.
 const GATHER: usize = 2048;
 
 enum Piece {
-    /// Part of a binary that somebody wrote: from, length.
+    /// Part of a binary that was written: start, length.
     Shared(BinRef, usize, usize),
-    /// Bytes of our own and how many of them were read.
+    /// Bytes that the buffer owns, and how many of them were read.
     Own(Vec<u8>, usize),
 }
 
@@ -66,7 +66,7 @@ impl Queue {
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> + Clone {
         self.pieces.iter().map(Piece::bytes)
     }
-    /// Adds a binary and its bytes; `gather`: small ones are put together.
+    /// Appends a binary and its bytes; `gather`: coalesce small ones.
     pub(crate) fn push(&mut self, p: &Proc, t: Term<'_>, bytes: &[u8], gather: bool) {
         if bytes.is_empty() {
             return;
@@ -88,7 +88,7 @@ impl Queue {
             _ => Piece::Own(bytes.to_vec(), 0),
         });
     }
-    /// Adds bytes `from ..` of a binary, which is shared.
+    /// Appends bytes `from ..` of a binary, without copying.
     pub(crate) fn push_shared(&mut self, b: BinRef, from: usize) {
         let n = b.bytes().len().saturating_sub(from);
         if n > 0 {
@@ -96,7 +96,7 @@ impl Queue {
             self.pieces.push_back(Piece::Shared(b, from, n));
         }
     }
-    /// Takes the first `n` bytes (as many as there are) out as a binary.
+    /// Removes the first `n` bytes (or as many as there are) and returns them as a binary.
     pub(crate) fn take<'h>(&mut self, h: &'h Heap, n: usize) -> Term<'h> {
         let n = n.min(self.size);
         let t = match self.pieces.front() {
@@ -110,7 +110,7 @@ impl Queue {
         self.skip(n);
         t
     }
-    /// Takes the first line out, as most are: it is short, in one piece, and ends in LF alone.
+    /// Removes the first line in the common case: it is short, in one piece, and ends in a lone LF.
     #[inline]
     pub(crate) fn take_line<'h>(&mut self, h: &'h Heap) -> Option<Term<'h>> {
         let first = self.pieces.front_mut()?;
@@ -125,7 +125,7 @@ impl Queue {
         self.size -= n;
         Some(t)
     }
-    /// Where that byte is first, not looking at the first `known` bytes.
+    /// The first position of that byte, skipping the first `known` bytes.
     pub(crate) fn find(&self, byte: u8, known: usize) -> Option<usize> {
         let mut before = 0;
         for b in self.pieces() {
@@ -158,7 +158,7 @@ impl Queue {
 #[derive(Default)]
 pub(crate) struct Buffer {
     queue: SpinLock<Queue>,
-    /// There may be something in the queue.
+    /// False only if the queue is empty.
     used: AtomicBool,
     locked: AtomicBool,
 }
@@ -168,8 +168,7 @@ impl Buffer {
         self.used.store(true, Ordering::Relaxed);
         self.queue.lock()
     }
-    /// The same where something is in the queue: most files have nothing there ever, and are spared
-    /// the lock.
+    /// Locks the queue unless it is empty. Most files never queue anything and skip the lock.
     #[inline]
     pub(crate) fn lock_filled(&self) -> Option<SpinLockGuard<'_, Queue>> {
         if !self.used.load(Ordering::Relaxed) {
@@ -206,7 +205,7 @@ fn peek_head_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     with(p, a[0], |q| {
         let head = q.pieces.front_mut()?;
         if let Piece::Own(v, from) = head {
-            // Given away: from now on it is shared.
+            // The piece is handed out; it is shared from now on.
             let b = BinRef::from_bytes(&v[*from..]);
             let n = b.bytes().len();
             *head = Piece::Shared(b, 0, n);
@@ -230,8 +229,8 @@ fn copying_read_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     read_2(p, a)
 }
 
-/// In place of the library's own: one call where that makes five. Large reads are not copied where
-/// they lie in one piece.
+/// Replaces the library function: one call instead of five. A large read that lies in one piece is
+/// not copied.
 fn read_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     with(p, a[0], |q| {
         let n = size_in(p, a[1], q)?;

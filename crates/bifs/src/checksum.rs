@@ -1,4 +1,4 @@
-//! `erlang`: `md5`, `crc32`, `adler32` and their kin.
+//! `erlang`: `md5`, `crc32`, `adler32` and related functions.
 
 use std::marker::PhantomData;
 
@@ -23,8 +23,8 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "adler32_combine", 3, adler32_combine_3),
 ];
 
-/// A sum under way: what is still to be read of the I/O list, the binary being read with the bytes
-/// of it that are in the sum, and bytes that stand by themselves in the list.
+/// State of a checksum: the rest of the I/O list, the current binary with the number of its bytes
+/// that are summed, and pending single bytes of the list.
 struct Summing<'h, S> {
     pieces: Pieces<'h>,
     binary: Option<(Bits<'h>, usize)>,
@@ -36,11 +36,11 @@ impl<S: Send + 'static> SuspendedState for SummingOf<S> {
     type In<'h> = Summing<'h, S>;
 }
 
-/// Bytes summed for one reduction, and those that a piece costs.
+/// Bytes summed per reduction, and the fixed cost of a piece.
 const BYTES: usize = 128;
 const PIECE: usize = 4;
 
-/// Has all bytes of an I/O list added, in as many time slices as that takes.
+/// Sums all bytes of an I/O list, yielding at the end of each time slice.
 fn sum<'h, S: Send + 'static>(
     p: &'h Proc,
     t: Term<'h>,
@@ -63,7 +63,7 @@ fn sum<'h, S: Send + 'static>(
     }
 }
 impl<S> Summing<'_, S> {
-    /// Goes on for so many bytes. Is all in the sum?
+    /// Continues for `left` bytes. True when all bytes are summed.
     fn run(&mut self, add: fn(&mut S, &[u8]), left: &mut usize) -> Result<bool, BadList> {
         const CHUNK: usize = 4096;
         while *left > 0 {
@@ -143,7 +143,7 @@ fn crc32_combine_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 const ADLER: u64 = 65_521;
 
 fn add_adler((lo, hi): &mut (u64, u64), bytes: &[u8]) {
-    // So many bytes that the sums cannot overflow before they are reduced.
+    // Chunks are small enough that the sums cannot overflow before they are reduced.
     for chunk in bytes.chunks(1 << 20) {
         for b in chunk {
             *lo += *b as u64;

@@ -1,4 +1,4 @@
-//! Code loading: what `code_server`, `init` and `erts_code_purger` ask for.
+//! Code loading: the BIFs that `code_server`, `init` and `erts_code_purger` call.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -35,21 +35,21 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "get_module_info", 2, get_module_info_item),
 ];
 
-/// Code that is made and not yet committed, behind a magic reference.
+/// Prepared code that is not yet committed, behind a magic reference.
 type Prepared = Mutex<Option<LoadedModule>>;
 
 kvik_state::vm_state! {
-    /// The modules that are part of the VM, in the order in which they were loaded.
+    /// The preloaded modules, in load order.
     static PRELOADED: Mutex<Vec<Atom>> = Mutex::new(Vec::new());
 }
 
-/// Puts one of the preloaded modules in place.
+/// Installs a preloaded module.
 pub fn preload(mut i: LoadedModule) -> Result<Atom, String> {
     let name = i.name;
-    // OTP's own preloaded modules know no lines, and traces show it.
+    // OTP's preloaded modules have no line numbers, which shows in stack traces.
     i.lines = Default::default();
     kvik_code::commit(vec![i]).map_err(|e| format!("{e:?}"))?;
-    // An `on_load` function of theirs is called by name, from erl_init.
+    // erl_init calls their `on_load` functions by name.
     module::enable(name);
     PRELOADED.lock().unwrap_or_else(|e| e.into_inner()).push(name);
     Ok(name)
@@ -59,12 +59,12 @@ fn pair<'h>(p: &'h Proc, tag: Atom, value: impl Into<Term<'h>>) -> Term<'h> {
     p.heap.tuple(&[tag.into(), value.into()])
 }
 
-/// The bytes of a binary; a bit string that has no whole number of them is no file.
+/// The bytes of a binary; a bit string of partial bytes is not a code file.
 fn whole_bytes(t: Term<'_>) -> Option<Cow<'_, [u8]>> {
     t.as_bits().filter(|b| b.is_binary()).map(|b| b.to_bytes())
 }
 
-/// A process that waits for a module which another thread prepares.
+/// State of a process that waits for a module which another thread prepares.
 enum Ahead {}
 impl SuspendedState for Ahead {
     type In<'h> = ();
@@ -99,7 +99,7 @@ fn refused<'h>(p: &'h Proc, name: Atom, kind: Atom, why: &str) -> BifResult<'h> 
     Ok(pair(p, am::error, kind))
 }
 
-/// Runs `f` on what a reference stands for.
+/// Runs `f` on the prepared code behind a reference.
 fn with_prepared<'h, R>(
     p: &'h Proc,
     t: Term<'h>,
@@ -118,7 +118,7 @@ fn has_prepared_code_on_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// All or nothing: `ok`, or which modules stand in the way.
+/// Commits all modules or none: returns `ok`, or the modules that prevent it.
 fn finish_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(list) = a[0].list_to_vec() else { return Err(p.badarg()) };
     let prepared = |t: &Term<'h>| {
@@ -137,7 +137,7 @@ fn finish_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
     }
     if !duplicated.is_empty() {
-        // The last one that was found first.
+        // OTP lists the last one found first.
         duplicated.reverse();
         return Ok(pair(p, am::duplicated, p.heap.list(&duplicated)));
     }
@@ -190,7 +190,7 @@ fn finish_after_on_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(am::true_.into())
 }
 
-/// Loads a library of natives for the module that calls: what is behind `load_nif/2`.
+/// Loads a native library for the calling module: implements `load_nif/2`.
 pub type NifLoader = for<'h> fn(&'h Proc, path: &[u8], info: Term<'h>) -> BifResult<'h>;
 kvik_state::vm_state! {
     static NIF_LOADER: OnceLock<NifLoader> = OnceLock::new();
@@ -200,7 +200,7 @@ pub fn set_nif_loader(f: NifLoader) -> bool {
     NIF_LOADER.set(f).is_ok()
 }
 
-/// Who hears what a module passes when it loads natives that are part of the VM.
+/// Callback with the load argument of a module whose natives are part of the VM.
 type StaticLoad = (&'static str, fn(Term<'_>));
 kvik_state::vm_state! {
     static STATIC_LOADS: Mutex<Vec<StaticLoad>> = Mutex::new(Vec::new());
@@ -214,7 +214,7 @@ pub fn on_static_load(module: &'static str, f: fn(Term<'_>)) {
 }
 
 kvik_state::vm_state! {
-    /// The modules that have loaded code which is not Erlang's.
+    /// The modules that have loaded native libraries.
     static TAINTS: Mutex<Vec<Atom>> = Mutex::new(Vec::new());
 }
 
@@ -229,7 +229,8 @@ pub fn taints() -> Vec<Atom> {
 }
 
 kvik_state::vm_state! {
-    /// The process that OTP's suites let nobody else load libraries beside, plus one; 0 for none.
+    /// The process that holds OTP's code write permission (only its test suites take it), plus one;
+    /// 0: none. Other processes that load libraries wait meanwhile.
     static WRITER: AtomicU32 = AtomicU32::new(0);
 }
 
@@ -237,7 +238,7 @@ enum OtherWrites {}
 impl SuspendedState for OtherWrites {
     type In<'h> = ();
 }
-/// Takes that right, or gives it back. False: another process has it.
+/// Takes or releases the code write permission. False: another process holds it.
 pub(crate) fn take_write_permission(p: &Proc, take: bool) -> bool {
     let me = p.pid() + 1;
     let (from, to) = if take { (0, me) } else { (me, 0) };
@@ -262,8 +263,8 @@ fn load_nif<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     NIF_LOADER.get().map_or_else(|| Err(p.notsup()), |load| load(p, &path, a[1]))
 }
 
-/// A module whose `on_load` function runs is not there yet: who calls it asks the code server, which
-/// has it wait.
+/// A module whose `on_load` function runs is not loaded yet: a caller goes through the code server,
+/// which makes the caller wait.
 fn module_loaded<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match a[0].as_atom() {
         Some(m) => Ok(Term::bool(module::current(m).is_some_and(|i| i.is_there()))),
@@ -305,8 +306,8 @@ enum Paused {}
 impl SuspendedState for Paused {
     type In<'h> = ();
 }
-/// Stops until all turns that are under way are over: processes that were just made to run in the
-/// module, and may have to wait for this one, get there.
+/// Suspends the process until all current time slices have ended: processes that just became
+/// runnable in the module, and may depend on this one, get to run.
 fn pause(p: &Proc) -> Raised {
     let pid = p.pid();
     p.suspend_for(pid);
@@ -324,7 +325,7 @@ fn check_old_code<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// The steps by which `erts_code_purger` takes old code away.
+/// The steps by which `erts_code_purger` removes old code.
 fn purge_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(m), Some(step)) = (a[0].as_atom(), a[1].as_atom()) else { return Err(p.badarg()) };
     let done = match step {
@@ -348,7 +349,7 @@ fn purge_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     };
     Ok(done.into())
 }
-/// Lets those go on who called funs of the old code meanwhile.
+/// Resumes processes that called funs of the old code during the purge.
 fn end_purge(m: Atom, stays: bool) {
     let Some((by, waiting)) = purging::end(m, stays) else { return };
     waiting.into_iter().for_each(|pid| kvik_proc::signal_handlers::resume(pid, by));
@@ -376,16 +377,16 @@ fn get_module_info_item<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     item.ok_or_else(|| p.badarg())
 }
 
-/// What a module exports, with the natives for which its file has no code, as `erlang:'=='/2`.
-/// Local functions that a native replaced stay local. The last that was made comes first, as in OTP:
-/// in a module that nobody has called before it was loaded, that is the order of its source. EUnit
-/// runs tests in this order.
+/// The exports of a module, including natives without code in its file, such as `erlang:'=='/2`.
+/// Local functions that a native replaced stay local. The newest export comes first, as in OTP: for
+/// a module that was not referenced before it was loaded, that is source order, in which EUnit runs
+/// tests.
 fn exported(i: &LoadedModule) -> Vec<&'static Export> {
     let mut local: HashSet<_> = i.functions.iter().map(|f| (f.function, f.arity)).collect();
     for e in i.exports.iter().map(|(e, _)| e).chain(&i.natives) {
         local.remove(&(e.function, e.arity));
     }
-    // What runs once when the module is loaded has an export of its own.
+    // The code that runs once at load time has its own export.
     let once = |e: &Export| i.on_load.is_some() && e.function == am::dollar_on_load;
     let ours = |e: &&'static Export| {
         e.module == i.name
@@ -398,7 +399,7 @@ fn exported(i: &LoadedModule) -> Vec<&'static Export> {
     all
 }
 
-/// Functions of the modules that OTP has as NIFs and we have as BIFs.
+/// Functions of the module that are NIFs in OTP and BIFs here.
 fn built_in_nifs(i: &LoadedModule) -> impl Iterator<Item = (Atom, u32)> + '_ {
     let name = i.name.name();
     let ours = crate::bound().filter(move |b| b.module == name && NIF_MODULES.contains(&name));

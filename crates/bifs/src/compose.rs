@@ -1,11 +1,11 @@
-//! How `prim_file:internal_normalize_utf8/1` puts letters and marks together: as OTP does, which is
-//! not what Unicode calls NFC. It goes by the tables of an old file system: pairs that Unicode has
-//! since excluded or corrected, other forms of some Greek letters, and no order among marks.
+//! How `prim_file:internal_normalize_utf8/1` combines letters and marks: like OTP, which differs
+//! from Unicode's NFC. It follows the tables of an old file system: pairs that Unicode has since
+//! excluded or corrected, other forms of some Greek letters, and no canonical order of marks.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// A mark, and pairs of what it may follow and what the two make.
+/// A mark with its pairs: a base character, and base and mark combined.
 #[rustfmt::skip]
 const PAIRS: &[(char, &str)] = &[
     (
@@ -132,10 +132,10 @@ const PAIRS: &[(char, &str)] = &[
     ),
     ('\u{309a}', "はぱひぴふぷへぺほぽハパヒピフプヘペホポ"),
 ];
-/// What this mark comes to with a letter has another form in the end.
+/// Letters combined with this mark are replaced by their other form in `FORMS`.
 const ACUTE: char = '\u{301}';
 const FORMS: &str = "΅΅ΆΆΈΈΉΉΊΊΌΌΎΎΏΏΐΐάάέέήήίίΰΰόόύύώώ";
-/// This mark counts as the last one wherever it stands.
+/// Combined last, wherever it stands among the marks.
 const IOTA: char = '\u{345}';
 
 fn pairs() -> &'static HashMap<(char, char), char> {
@@ -152,7 +152,7 @@ fn two_by_two(s: &str) -> impl Iterator<Item = (char, char)> + '_ {
     s.chars().step_by(2).zip(s.chars().skip(1).step_by(2))
 }
 
-/// A text with all that can be put together put together.
+/// A text with all pairs combined.
 pub fn composed(s: &str) -> Vec<char> {
     let mut all = Vec::new();
     let mut rest = s.chars().peekable();

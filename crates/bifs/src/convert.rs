@@ -1,4 +1,4 @@
-//! Between numbers, atoms and their text.
+//! Conversions between numbers, atoms and text.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,7 +57,7 @@ fn atom_to_binary<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// The text of a list of characters.
+/// A list of characters as text.
 fn text(t: Term<'_>) -> Option<String> {
     let chars = t.list_to_vec()?;
     chars.iter().map(|t| char::from_u32(u32::try_from(t.as_small()?).ok()?)).collect()
@@ -118,7 +118,7 @@ fn integer_to_binary<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     integer_text(a).map(|s| p.heap.binary(&s)).ok_or_else(|| p.badarg())
 }
 
-/// A sign perhaps, and at least one digit of the base.
+/// Parses an optional sign and at least one digit of the base.
 fn parse_integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Option<Term<'h>> {
     let (negative, digits) = match s {
         [b'-', d @ ..] => (true, d),
@@ -141,7 +141,7 @@ fn bytes_of_list(t: Term<'_>) -> Option<Text> {
     let bytes = all.by_ref().map(|t| u8::try_from(t.as_small()?).ok()).collect::<Option<Text>>()?;
     all.rest.is_nil().then_some(bytes)
 }
-/// A decimal of so few digits that it is a small integer.
+/// A decimal with few enough digits to be a small integer.
 fn short_decimal(t: Term<'_>) -> Option<Term<'static>> {
     const MOST: usize = 17;
     let mut all = t.list();
@@ -200,7 +200,7 @@ fn binary_to_float<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     f.map(|f| p.heap.float(f)).ok_or_else(|| p.badarg())
 }
 
-/// The number at a string's start, and what follows it; `{error, Why}` where there is none.
+/// The number at the start of a string and the rest; `{error, Why}` without a number.
 fn prefix<'h>(
     p: &'h Proc,
     t: Term<'h>,
@@ -230,7 +230,7 @@ fn binary_to_integer_or_reason<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h>
     let i = bits.zip(base(a)).and_then(|(s, b)| parse_integer(p, &s.to_bytes(), b));
     Ok(i.unwrap_or(am::badarg.into()))
 }
-/// `{Integer, Rest}`, or an atom that says why there is none.
+/// `{Integer, Rest}`, or an atom with the reason why there is no integer.
 fn list_to_integer_and_rest<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if a[0].is_nil() {
         return Ok(am::no_integer.into());
@@ -244,7 +244,7 @@ fn list_to_integer_and_rest<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         sign + s[sign..].iter().take_while(|c| (**c as char).is_digit(base)).count()
     };
     let found = prefix(p, a[0], am::no_integer, length, |s| parse_integer(p, s, base))?;
-    // `{error, Why}` is the atom here.
+    // Callers of this BIF expect the bare atom of `{error, Why}`.
     Ok(match found.as_tuple_n::<2>() {
         Some([error, why]) if error.is_atom(am::error) => why,
         _ => found,
@@ -267,7 +267,7 @@ kvik_state::vm_state! {
     static PRINTABLE_UNICODE: AtomicBool = AtomicBool::new(false);
 }
 
-/// `+pc`: which characters count as printable.
+/// Sets which characters count as printable (`+pc`).
 pub fn set_printable_unicode(on: bool) {
     PRINTABLE_UNICODE.store(on, Ordering::Relaxed);
 }
@@ -275,7 +275,7 @@ fn printable_range<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let unicode = PRINTABLE_UNICODE.load(Ordering::Relaxed);
     Ok(if unicode { am::unicode } else { am::latin1 }.into())
 }
-/// Does the node of this pid take unicode io requests? This one does.
+/// Whether the node of this pid accepts unicode I/O requests. This one does.
 fn dflag_unicode_io<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     a[0].as_pid().map(|_| Term::bool(true)).ok_or_else(|| p.badarg())
 }

@@ -1,4 +1,4 @@
-//! Module `counters` with `write_concurrency`: each scheduler thread adds to cells of its own; a
+//! Module `counters` with `write_concurrency`: each scheduler thread adds to its own cells; a
 //! reader sums them up.
 
 use std::cell::Cell;
@@ -19,13 +19,13 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "counters_info", 1, info_1),
 ];
 
-/// Integers in one cache line.
+/// Integers per cache line.
 const LINE: usize = 8;
 const HEAD_BYTES: usize = 64;
 
 struct Counters {
     size: usize,
-    /// Rows of `width` cells, one row for each scheduler.
+    /// One row of `width` cells per scheduler.
     cells: Atomics,
     width: usize,
     rows: usize,

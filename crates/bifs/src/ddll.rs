@@ -1,5 +1,6 @@
-//! Module `erl_ddll`: linked-in drivers. Who can load them does what is asked for here; without that
-//! none can be loaded, which is said as OTP says that a file is no library.
+//! Module `erl_ddll`: linked-in drivers. The registered [`Loader`] implements the functions;
+//! without one no driver can be loaded, and the error is the one OTP gives for a file that is no
+//! library.
 
 use std::sync::OnceLock;
 
@@ -17,7 +18,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erl_ddll", "format_error_int", 1, format_error_int_1),
 ];
 
-/// What loads drivers.
+/// Implementation of the driver BIFs.
 #[derive(Copy, Clone)]
 pub struct Loader {
     pub try_load: Bif,
@@ -33,7 +34,7 @@ kvik_state::vm_state! {
     static LOADER: OnceLock<Loader> = OnceLock::new();
 }
 
-/// The first call counts.
+/// Registers the loader; only the first call has an effect.
 pub fn set_loader(l: Loader) -> bool {
     LOADER.set(l).is_ok()
 }
@@ -45,7 +46,7 @@ fn ask<'h>(p: &'h Proc, a: &[Term<'h>], which: impl Fn(&Loader) -> Bif) -> BifRe
     }
 }
 
-/// BIFs that hand on what they are asked.
+/// Defines BIFs that forward to the loader.
 macro_rules! asked {
     ($($bif:ident: $which:ident,)*) => {
         $(fn $bif<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

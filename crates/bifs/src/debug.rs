@@ -1,4 +1,4 @@
-//! Module `erts_debug`: sizes of terms and what else needs no debug build.
+//! Module `erts_debug`: sizes of terms, and its other functions that need no debug build.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -30,7 +30,7 @@ fn flat_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
     Ok(p.heap.integer(flat_size(t) as i64))
 }
-/// Each object counts once, literals not at all.
+/// Counts each object once and literals not at all.
 fn size_shared_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
     let seen = RefCell::new(HashSet::new());
@@ -47,7 +47,7 @@ fn copy_shared_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 kvik_state::vm_state! {
-    /// Whether internal state may be asked for at all.
+    /// Whether `get_internal_state` and `set_internal_state` are enabled.
     static AVAILABLE: AtomicBool = AtomicBool::new(false);
 }
 
@@ -99,7 +99,8 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some("node_and_dist_references") => {
             Err(reference_scan::ask_all(p, Wanted::Nodes, crate::debug_nodes::references))
         }
-        // Descriptors that are watched in error, all that are, those of drivers, those of libraries.
+        // Counts of watched descriptors: in error, all, those of drivers, those of native
+        // libraries.
         Some("check_io_debug") => {
             let w = kvik_port::event_loop::watched();
             let all = [w.strays, w.ports + w.libraries, w.ports, w.libraries];
@@ -122,7 +123,7 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         _ => Err(p.badarg()),
     }
 }
-/// `undefined` where the process has ended.
+/// The status of a process; `undefined` if it has ended.
 fn process_status<'h>(p: &'h Proc, pid: Term<'h>) -> BifResult<'h> {
     let n = pid.as_local_pid().ok_or_else(|| p.badarg())?;
     if n == p.pid() {
@@ -133,8 +134,8 @@ fn process_status<'h>(p: &'h Proc, pid: Term<'h>) -> BifResult<'h> {
     }
     Err(crate::process::ask(p, n, |of, _| of.map_or(am::undefined, crate::process::status).into()))
 }
-/// `{Address, References, IsForTests}` of the resource behind a reference; `true` for a reference of
-/// ours without one.
+/// `{Address, References, IsForTests}` of the resource behind a magic reference; for other
+/// references, whether this node made it.
 fn magic_ref<'h>(p: &'h Proc, r: Term<'h>) -> BifResult<'h> {
     let Some(resource) = kvik_heap::Heap::resource_ref(r) else {
         let ours = kvik_proc::RefId::of_term(r).is_some();
@@ -146,8 +147,7 @@ fn magic_ref<'h>(p: &'h Proc, r: Term<'h>) -> BifResult<'h> {
     Ok(p.heap.tuple(&[p.heap.unsigned(address), p.heap.integer(count), Term::bool(ordinary)]))
 }
 
-/// Where the bytes of a binary are: `heap_binary`, or
-/// `{refc_binary, Size, {binary, SizeOfAll}, Flags}`.
+/// The storage of a binary: `heap_binary`, or `{refc_binary, Size, {binary, SizeOfAll}, Flags}`.
 fn binary_info<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
     let h = &p.heap;
     t.as_bits().ok_or_else(|| p.badarg())?;
@@ -158,14 +158,14 @@ fn binary_info<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
     Ok(h.tuple(&[atom("refc_binary")?, h.integer(o.size as i64), all, flags]))
 }
 
-/// What `set_internal_state(make, magic_ref)` makes a reference of.
+/// The resource behind a reference made by `set_internal_state(make, magic_ref)`.
 struct TestResource;
 
-/// Limits on loops of BIFs that trap: ours don't, so the limits change nothing.
+/// Loop limits of BIFs that trap in OTP. Those here do not, so setting a limit has no effect.
 const LOOP_LIMIT: i32 = 100_000;
 
-/// Tells a process when the last of some timers has rung, each of which the one before sets, those
-/// after the first to ring at once.
+/// Starts a chain of `more + 1` timers, each set when the one before fires; all but the first fire
+/// at once. The last one sends the process a message.
 fn rings(pid: u32, ns: u64, more: u32) {
     let ring = move || match more.checked_sub(1) {
         Some(more) => rings(pid, 0, more),
@@ -175,11 +175,11 @@ fn rings(pid: u32, ns: u64, more: u32) {
         }
     };
     let now = kvik_proc::clock::now();
-    // What is to ring at once does so in the millisecond that has begun.
+    // A timer without delay is due at the start of the current millisecond.
     let at = if ns == 0 { now - now % 1_000_000 } else { now.saturating_add(ns) };
     kvik_proc::timer::call_at(at, Box::new(ring));
 }
-/// What a process that blocks all schedulers keeps: whether they have stood still.
+/// State of a process that blocks all schedulers: whether its stop request was accepted.
 struct Blocked;
 impl SuspendedState for Blocked {
     type In<'h> = bool;
@@ -188,13 +188,13 @@ kvik_state::vm_state! {
     static BLOCK_MS: AtomicU64 = AtomicU64::new(0);
 }
 
-/// All schedulers stand still for so long.
+/// Stops all schedulers for `ms` milliseconds.
 fn block<'h>(p: &'h Proc, ms: u64) -> BifResult<'h> {
     if p.resumed::<Blocked>() == Some(true) {
         return Ok(Term::bool(true));
     }
     BLOCK_MS.store(ms, Ordering::Relaxed);
-    // Where they are asked to for something else, that goes first.
+    // Another pending stop request goes first; this one is then made again.
     let asked = kvik_port::stop_the_world::run_alone(|_| {
         kvik_env::thread::sleep(Duration::from_millis(BLOCK_MS.load(Ordering::Relaxed)));
     });
@@ -219,7 +219,7 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             p.heap.set_reductions(n);
             Ok(Term::bool(true))
         }
-        // What others ask for waits; a heap that is full is collected all the same.
+        // Only requested collections are held back; a full heap is still collected.
         "gc_state" => {
             let on = value.as_bool().ok_or_else(|| p.badarg())?;
             Ok(Term::bool(!p.set_flag(flag::GC_OFF, !on)))
@@ -242,12 +242,12 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             let take = value.as_bool().ok_or_else(|| p.badarg())?;
             Ok(Term::bool(crate::code::take_write_permission(p, take)))
         }
-        // Nodes that nothing refers to are not kept at all.
+        // Unreferenced nodes are never kept, so there is no delay to set.
         "node_tab_delayed_delete" => match value.as_i64() {
             Some(_) => Ok(am::ok.into()),
             None => Err(p.badarg()),
         },
-        // Of what counts up in each process nothing can run over.
+        // The per-process counters cannot overflow, so there is nothing to set.
         "process_uniq_counter" => match value.is_integer() {
             true => Ok(Term::bool(true)),
             false => Err(p.badarg()),
@@ -257,7 +257,7 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             kvik_proc::sysmon::TEST_LONG_GC_MS.store(ms, Ordering::Relaxed);
             Ok(Term::bool(true))
         }
-        // A timer that sets a timer of no time that sets another.
+        // A timer whose callback sets a timer without delay, whose callback sets another.
         "multizero_timeout_in_timeout" => {
             let ms = value.as_u64().ok_or_else(|| p.badarg())?;
             rings(p.pid(), ms.saturating_mul(1_000_000), 2);
@@ -269,7 +269,7 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             kvik_env::thread::sleep(std::time::Duration::from_millis(ms));
             Ok(Term::bool(true))
         }
-        // What waits for thread progress elsewhere is done at once here, but others have their time
+        // The work that OTP waits for here is already done, but other processes get their time
         // slices meanwhile.
         "wait"
             if ["deallocations", "timer_cancellations", "aux_work", "thread_progress"]
@@ -280,7 +280,7 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             Ok(am::ok.into())
         }
         "binary_loop_limit" | "re_loop_limit" | "unicode_loop_limit" => Ok(Term::int(LOOP_LIMIT)),
-        // Each process can take signals of many senders at once.
+        // Every process can receive signals from many senders in parallel.
         "proc_sig_buffers" => Ok(Term::bool(value.is_atom(am::true_))),
         "ets_force_trap" | "jit_asm_dump" => Ok(am::notsup.into()),
         "ets_force_split" | "ets_debug_random_split_join" => Ok(am::notsup.into()),
@@ -299,7 +299,7 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         _ => Err(p.badarg()),
     }
 }
-/// Names of tables that share a lock with the one given.
+/// Names of tables that share a registry lock with the given one.
 fn colliding_names<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
     let [name, n] = value.as_tuple_n::<2>().ok_or_else(|| p.badarg())?;
     let (Some(name), Some(n)) = (name.as_atom(), n.as_usize().filter(|n| *n < 1000)) else {
@@ -317,14 +317,14 @@ fn colliding_names<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
     }
     Ok(p.heap.list(&names))
 }
-/// There are no instructions left to show: all code is native.
+/// All code is native: there are no instructions left to disassemble.
 fn disassemble_1<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(false))
 }
 fn interpreter_size_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::int(0))
 }
-/// The names of the instructions that are loaded.
+/// The names of all BEAM instructions that the loader knows.
 fn instructions_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = (0..=u8::MAX).filter_map(kvik_beam::Opcode::from_number);
     let names: Vec<_> = all.map(|o| p.heap.string(o.name())).collect();

@@ -1,4 +1,4 @@
-//! `erts_debug:map_info/1`: what the tree of a large map looks like.
+//! `erts_debug:map_info/1`: the tree shape of a large map.
 
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::map::{child, MapChild, MapNode};
@@ -6,15 +6,15 @@ use kvik_term::{am, Term, View};
 
 pub const BIFS: &[BifEntry] = &[bif!("erts_debug", "map_info", 1, map_info_1)];
 
-/// The most children of a node; levels that are told apart.
+/// The most children of a node, and the number of depths counted separately.
 const WIDTH: usize = 16;
 
 #[derive(Default)]
 struct Info {
     depth: usize,
-    /// Nodes by the number of their children, but for a root that has them all.
+    /// Number of nodes by number of children, without a root that has all of them.
     nodes: [usize; WIDTH],
-    /// Pairs by the number of nodes above them.
+    /// Number of pairs by depth, the number of nodes above them.
     leafs: [usize; WIDTH],
 }
 

@@ -1,4 +1,4 @@
-//! `erts_debug:get_internal_state(node_and_dist_references)`: who holds what of which node.
+//! `erts_debug:get_internal_state(node_and_dist_references)`: which holders refer to which node.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use kvik_term::{am, Atom, Term};
 
 use crate::reference_scan::{HeldIn, ReferenceHolder, References};
 
-/// References of each kind.
+/// Number of references of each kind.
 type Counts = Vec<(Atom, usize)>;
 
-/// `{{node_references, [{Node, N, Holders}]}, {dist_references, ...}}`: who holds pids, ports and
-/// references of which node. Our own node is always held, by the system.
+/// `{{node_references, [{Node, N, Holders}]}, {dist_references, ...}}`: the holders of each node's
+/// pids, ports and references. The system always holds the own node.
 pub fn references<'h>(h: &'h Heap, found: &References) -> Term<'h> {
     let pair = |a: Term<'h>, b: Term<'h>| h.tuple(&[a, b]);
     let counts = |all: &[(Atom, usize)]| {
@@ -28,7 +28,7 @@ pub fn references<'h>(h: &'h Heap, found: &References) -> Term<'h> {
     let by_system =
         || pair(pair(am::system.into(), am::undefined.into()), counts(&[(am::system, 1)]));
 
-    // Of what one holder has in several places the entry is one.
+    // One entry per holder, even if it holds a node in several places.
     let mut holders: BTreeMap<(u32, u32), BTreeMap<ReferenceHolder, Counts>> = BTreeMap::new();
     holders.insert(own, BTreeMap::new());
     for (&(key, who, held_in), &n) in found {
@@ -61,7 +61,7 @@ pub fn references<'h>(h: &'h Heap, found: &References) -> Term<'h> {
 fn name(i: u32) -> Term<'static> {
     Atom::from_index(i).unwrap_or(am::undefined).into()
 }
-/// What kind of reference it is.
+/// The kind of a reference.
 fn kind(who: ReferenceHolder, held_in: HeldIn) -> Atom {
     match (who, held_in) {
         (_, HeldIn::Timer) => am::timer,

@@ -1,5 +1,5 @@
-//! `erts_debug:get_internal_state({link_list | monitor_list, Pid})`: what a process records of its
-//! links and monitors, in the records that OTP's suites know.
+//! `erts_debug:get_internal_state({link_list | monitor_list, Pid})`: the links and monitors of a
+//! process, as the records that OTP's suites expect.
 
 use kvik_heap::Heap;
 use kvik_proc::hooks::hooks;
@@ -10,7 +10,7 @@ use kvik_term::{am, Term};
 
 use crate::process;
 
-/// `what` makes the list of a process, on a heap.
+/// `what` builds the list of a process on a heap.
 fn list_of<'h>(
     p: &'h Proc,
     pid: Term<'h>,

@@ -1,5 +1,5 @@
-//! `erts_debug:dirty_cpu/2`, `dirty_io/2` and `dirty/3`: what OTP's tests have threads do that are
-//! no schedulers.
+//! `erts_debug:dirty_cpu/2`, `dirty_io/2` and `dirty/3`: actions that OTP's tests run on dirty
+//! schedulers; here they run on the blocking pool.
 
 use std::time::Duration;
 
@@ -32,10 +32,10 @@ fn dirty_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// How often `copy` copies.
+/// Number of copies that `copy` makes.
 const COPIES: usize = 1000;
 
-/// `kind`: on which kind of thread.
+/// Runs an action; `kind` selects the kind of thread.
 fn dirty<'h>(p: &'h Proc, kind: Atom, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, of] = *a else { return Err(p.badarg()) };
     let me = p.pid();
@@ -60,7 +60,7 @@ fn dirty<'h>(p: &'h Proc, kind: Atom, a: &[Term<'h>]) -> BifResult<'h> {
                 am::dirty_cpu => compute(time),
                 _ => sleep(time),
             };
-            // One thread alone works then.
+            // All other schedulers are blocked, so this thread works alone.
             if online::blocked() == Blocked::All {
                 work();
                 return Ok(am::ok.into());
@@ -100,12 +100,12 @@ fn dirty<'h>(p: &'h Proc, kind: Atom, a: &[Term<'h>]) -> BifResult<'h> {
 fn copied<'h>(h: &'h Heap, t: &OwnedTerm) -> Vec<Term<'h>> {
     (0..COPIES).map(|_| h.copy(t.term())).collect()
 }
-/// `{What, Pid}` to a process.
+/// Sends `{What, Pid}` to a process.
 fn tell(to: u32, what: &str, from: u32) {
     let Ok(what) = Atom::intern(what) else { return };
     post(to, |h| h.tuple(&[what.into(), Term::local_pid(from)]));
 }
-/// Counts down in twos, each step by a thread of its kind anew; each second one is of the next kind.
+/// Counts `n` down by 2, each step on a new thread of its kind; every second step changes the kind.
 fn reschedule(me: u32, kind: Atom, n: u64, done: Completion) {
     let Some(left) = n.checked_sub(2) else { return done(Box::new(|_| am::ok.into())) };
     let next = match kind {
@@ -117,7 +117,7 @@ fn reschedule(me: u32, kind: Atom, n: u64, done: Completion) {
     if next != am::normal {
         return run(Box::new(move || reschedule(me, next, left, done)));
     }
-    // A process that has ended goes on with nothing.
+    // The chain ends if the process has ended.
     let step = move |p: Option<&Proc>| {
         if p.is_some() {
             reschedule(me, next, left, done)
@@ -125,7 +125,7 @@ fn reschedule(me: u32, kind: Atom, n: u64, done: Completion) {
     };
     deliver(me, Signal::Run(Box::new(step)));
 }
-/// Uses a processor for so long.
+/// Keeps a CPU busy for `time`.
 fn compute(time: Duration) {
     let begin = Instant::now();
     while begin.elapsed() < time {

@@ -1,6 +1,5 @@
-//! Crash dumps: the file that `halt("text")` leaves behind, in the format that OTP documents
-//! ("How to Interpret the Erlang Crash Dumps") and its `crashdump_viewer` reads. What is not known
-//! is left out.
+//! Crash dumps: the file that `halt("text")` writes, in the format that OTP documents ("How to
+//! Interpret the Erlang Crash Dumps") and its `crashdump_viewer` reads. Unknown values are omitted.
 
 mod out;
 mod processes;
@@ -29,11 +28,11 @@ pub use processes::Processes;
 pub use system::{objects, ports};
 use terms::Terms;
 
-/// An environment variable, as programs may have set it.
+/// An environment variable, with changes made by the program.
 fn variable(name: &str) -> Option<Vec<u8>> {
     env::read().get(name.as_bytes()).cloned()
 }
-/// A number as C's `atoi` reads it: what is none is 0.
+/// A number as C's `atoi` reads it: 0 if there is none.
 fn number(text: &[u8]) -> i64 {
     let text = String::from_utf8_lossy(text);
     let text = text.trim_start();
@@ -57,7 +56,7 @@ fn tell_heart() -> bool {
     true
 }
 
-/// Has the program end by `SIGALRM` after that many seconds, as `alarm` would.
+/// Ends the program by `SIGALRM` after that many seconds, as `alarm` would.
 fn end_after(seconds: u64) {
     let ring = move || {
         thread::sleep(Duration::from_secs(seconds));
@@ -73,7 +72,8 @@ fn end_after(seconds: u64) {
 
 static UNDER_WAY: AtomicBool = AtomicBool::new(false);
 
-/// Somebody ends the program, with a dump or not. While one is written all others wait for the end.
+/// Called before the program ends, with or without a dump. While a dump is written, all other
+/// threads block here.
 pub fn only_one(dumps: bool) {
     let other = match dumps {
         true => UNDER_WAY.swap(true, Ordering::AcqRel),
@@ -86,19 +86,19 @@ pub fn only_one(dumps: bool) {
     }
 }
 
-/// Ends the program as memory for it cannot be had, with a dump as far as there is memory for that.
+/// Ends the program when an allocation fails, with a dump as far as memory for that is left.
 pub fn end_without_memory(m: &NoMemory) -> ! {
     static BEGUN: AtomicBool = AtomicBool::new(false);
     thread_local!(static HERE: Cell<bool> = const { Cell::new(false) });
     if HERE.replace(true) {
-        // None for the dump either.
+        // The dump itself ran out of memory.
         process::exit(1);
     }
     while BEGUN.swap(true, Ordering::AcqRel) {
-        // The first ends the program for all.
+        // The first thread to get here ends the program for all.
         thread::park();
     }
-    // What is free helps to write the dump.
+    // Release free memory for writing the dump.
     alloc::release_reserve();
     alloc::tidy(true);
     alloc::give_back();
@@ -109,14 +109,14 @@ pub fn end_without_memory(m: &NoMemory) -> ! {
         format!("{allocator}: Cannot allocate {bytes} bytes of memory (of type \"{kind}\").");
     say(format!("{slogan}\n").as_bytes());
     end_where_dump_stops();
-    // This may be anywhere, even in the middle of a collection: no process or queue of this thread
-    // can be looked at.
+    // This may run anywhere, even inside a collection: do not inspect this thread's process or run
+    // queue.
     write(None, Vec::new(), &slogan);
     process::exit(1)
 }
 
-/// This thread, and others that wait for it, may hold any lock. Ends the program when nothing has been
-/// written to the dump for so long.
+/// Ends the program when the dump makes no progress for `STALLED`. This thread, and others that
+/// wait for it, may hold any lock, so the dump can deadlock.
 fn end_where_dump_stops() {
     const STALLED: Duration = Duration::from_secs(10);
     let watch = || loop {
@@ -129,7 +129,7 @@ fn end_where_dump_stops() {
     let _ = thread::spawn("dump watch", Some(64 << 10), watch);
 }
 
-/// Tells the user, with line ends as OTP's emulator writes them: for a terminal in raw mode.
+/// Prints to the user, with line ends as in OTP's emulator: for a terminal in raw mode.
 pub fn say(text: &[u8]) {
     let mut bytes = Vec::with_capacity(text.len() + 2);
     for b in text {
@@ -138,8 +138,8 @@ pub fn say(text: &[u8]) {
     let _ = std::io::stderr().write_all(&bytes);
 }
 
-/// Writes the dump where the environment does not forbid it. `p`, which runs here, ends the
-/// program, or the user does; `queued` is what waits for its time slice.
+/// Writes the dump unless the environment forbids it. `p` is the running process that ends the
+/// program; `None` if the user does. `queued` holds the contents of the run queues.
 pub fn write(p: Option<&Proc>, queued: Vec<RunToken>, slogan: &str) {
     let seconds = variable("ERL_CRASH_DUMP_SECONDS").map(|s| number(&s));
     if seconds == Some(0) {
@@ -187,7 +187,7 @@ fn dump(
     }
     system::node(&mut out)?;
     system::modules(&mut out)?;
-    // Where there is no process to ask, memory may have run out: terms would take more.
+    // Without a running process, memory may have run out, and terms would need more.
     if p.is_some() {
         let mut terms = Terms::default();
         processes.terms(&mut out, &mut terms)?;
@@ -198,7 +198,7 @@ fn dump(
     out.flush()
 }
 
-/// What `system_info/1` answers as text: parts of a dump.
+/// The parts of a dump that `system_info/1` returns as text.
 pub fn part(name: &str) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     let written = match name {
@@ -216,15 +216,15 @@ pub fn process(p: &Proc, own: bool) -> Vec<u8> {
     processes::text_of(p, own)
 }
 
-/// A term as dumps show it.
+/// A term as dumps print it.
 fn show(t: Term<'_>) -> String {
     String::from_utf8_lossy(&print::display(t)).into_owned()
 }
-/// An atom, in quotes where it needs them.
+/// An atom, quoted if necessary.
 fn quoted(a: Atom) -> String {
     show(a.into())
 }
-/// An address, with the function it lies in.
+/// An address with the function that contains it.
 fn place(address: usize) -> Option<String> {
     let i = kvik_code::at(address)?;
     let f = i.function_at(address)?;

@@ -1,7 +1,7 @@
 //! Raising exceptions: `erlang:error/1,2,3`, `exit/1`, `throw/1`, `raise/3`, `nif_error/1,2`.
 //!
-//! They leave no line of their own in the stack trace: what is said of arguments and of
-//! `error_info` belongs to the function that calls them, which `Root::Spare` tells the trace.
+//! They add no entry of their own to the stack trace: the arguments and `error_info` are those of
+//! the calling function, passed in `Root::Spare`.
 
 use kvik_heap::roots::Root;
 use kvik_proc::{bif, BifEntry, BifResult, ErrorClass, Proc, Raised};
@@ -31,8 +31,7 @@ fn throw_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Err(p.throw(value))
 }
 
-/// An error of the calling function, with its arguments where they are a list, and what
-/// `error_info` says.
+/// An error of the calling function, with its arguments if they are a list, and its `error_info`.
 fn error_with<'h>(p: &'h Proc, reason: Term<'h>, args: Term<'h>, info: Option<Term<'h>>) -> Raised {
     let r = p.error(reason);
     let args = if args.is_list() { args } else { am::undefined.into() };
@@ -50,7 +49,7 @@ fn error_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [reason, args] = *a else { return Err(p.badarg()) };
     Err(error_with(p, reason, args, None))
 }
-/// Options that are not as they should be count for nothing.
+/// Invalid options are ignored.
 fn error_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [reason, args, options] = *a else { return Err(p.badarg()) };
     let options = options.list_to_vec().unwrap_or_default();
@@ -65,7 +64,7 @@ fn error_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Err(error_with(p, reason, args, info))
 }
 
-/// A class or trace of the wrong form is answered, not raised: `badarg`.
+/// An invalid class or stack trace is not an exception: the function returns `badarg`.
 fn raise_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [class, reason, trace] = *a else { return Err(p.badarg()) };
     let class = match class.as_atom() {
@@ -84,7 +83,7 @@ fn raise_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     items.truncate(crate::system::backtrace_depth().max(1));
     Err(p.raise_with_trace(class, reason, p.heap.list(&items)))
 }
-/// An item as `try … catch` gives it, or one without a location.
+/// A stack trace item as `try … catch` returns it, or one without a location.
 fn trace_item<'h>(p: &'h Proc, t: Term<'h>) -> Option<Term<'h>> {
     let is_atom = |t: Term<'_>| t.as_atom().is_some();
     match *t.as_tuple()?.elements() {

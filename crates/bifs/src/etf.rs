@@ -1,4 +1,4 @@
-//! `erlang`: terms to and from the external format.
+//! `erlang`: conversion of terms to and from the external format.
 
 use kvik_etf::{DecodeOpts, Decoding, Deflation, EncodeOpts, Encoding, EtfError};
 use kvik_heap::SuspendedState;
@@ -19,7 +19,7 @@ pub const BIFS: &[BifEntry] = &[
 /// zlib's own default.
 const DEFAULT_LEVEL: u32 = 6;
 
-/// What is done without options.
+/// The encoding without options.
 pub(crate) fn default_options() -> EncodeOpts {
     let utf8_atoms = kvik_release::current().encodes_atoms_as_utf8();
     EncodeOpts { utf8_atoms, ..EncodeOpts::default() }
@@ -52,10 +52,10 @@ fn options(t: Term<'_>) -> Option<(EncodeOpts, u32)> {
     Some((o, level))
 }
 
-/// Terms, or 256 bytes, for one reduction.
+/// Terms, or units of 256 bytes, per reduction.
 const TERMS_PER_REDUCTION: usize = 32;
 
-/// A term being written, and how it is to be compressed.
+/// State of an encoding, and how to compress it.
 struct Writing<'h> {
     encoding: Encoding<'h>,
     level: u32,
@@ -64,12 +64,12 @@ impl SuspendedState for Writing<'static> {
     type In<'h> = Writing<'h>;
 }
 
-/// What OTP calls the functions that a process is in while such a BIF of its is stopped.
+/// The function that OTP reports for a process while such a BIF is suspended.
 fn shown(name: Atom) -> Option<&'static Export> {
     Some(kvik_code::export(am::erts_internal, name, 1))
 }
 
-/// Goes on with what `begin` has begun, until it is done.
+/// Runs or resumes an encoding until it is complete.
 fn write<'h>(
     p: &'h Proc,
     begin: impl FnOnce() -> Option<Writing<'h>>,
@@ -90,7 +90,7 @@ fn write<'h>(
     Ok(w)
 }
 
-/// Bytes compressed for one reduction.
+/// Bytes compressed per reduction.
 const DEFLATED: usize = 16;
 
 struct Deflating;

@@ -1,5 +1,5 @@
-//! Module `ets`: tables. Making and ending them is here; their objects, walks over them and what
-//! they tell of themselves are in the files of this folder.
+//! Module `ets`: creating and deleting tables. Operations on objects, traversals and table
+//! information are in this folder.
 
 mod info;
 mod options;
@@ -36,12 +36,12 @@ const TABLES: &[BifEntry] = &[
     bif!("erts_internal", "ets_super_user", 1, super_user_1),
 ];
 
-/// This process's number.
+/// The number of this process.
 fn me(p: &Proc) -> u32 {
     p.self_pid().as_local_pid().unwrap_or(0)
 }
-/// The table, when nothing is pending there any more. A BIF that stops calls this before it asks
-/// what it stopped with.
+/// The table, once no deferred work on it is pending. A BIF that suspends itself calls this before
+/// it looks at its saved state.
 fn table<'h>(p: &'h Proc, t: Term<'h>) -> Result<TableRef<'h>, Raised> {
     let t = find(t).map_err(|r| p.badarg_because(r.atom()))?;
     if t.is_busy() {
@@ -49,7 +49,7 @@ fn table<'h>(p: &'h Proc, t: Term<'h>) -> Result<TableRef<'h>, Raised> {
     }
     Ok(t)
 }
-/// Spends this time slice, and others if need be, on what is pending.
+/// Spends this time slice, and further ones if necessary, on the table's deferred work.
 #[cold]
 fn help(p: &Proc, t: &Table) -> Result<(), Raised> {
     let mut steps = p.steps(cooperative::STEPS_PER_REDUCTION);
@@ -89,7 +89,7 @@ fn new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(if t.options.named { name.into() } else { p.heap.magic_ref_of_numbers(t.id, t) })
 }
 
-/// A heir that is dead already is none.
+/// A dead process cannot be heir: the table then has none.
 fn heir(me: u32, pid: u32, gift: Term<'_>) -> Option<(u32, OwnedTerm)> {
     (pid == me || registry::is_alive(pid)).then(|| (pid, OwnedTerm::new(gift)))
 }
@@ -108,12 +108,12 @@ fn delete_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(true))
 }
 
-/// What is left of a table that was deleted or emptied, and how many objects there were.
+/// State of freeing a deleted or emptied table: what is left, and how many objects there were.
 pub(super) struct Freeing;
 impl SuspendedState for Freeing {
     type In<'h> = (Option<DeferredFree>, usize);
 }
-/// Frees it, in further time slices where one is not enough.
+/// Frees the contents, over several time slices if necessary.
 pub(super) fn free(p: &Proc, remains: Option<DeferredFree>, count: usize) -> Result<(), Raised> {
     let Some(mut remains) = remains else { return Ok(()) };
     let mut steps = p.steps(cooperative::STEPS_PER_REDUCTION);
@@ -212,10 +212,10 @@ fn safe_fixtable_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(true))
 }
 
-/// Tables named for one reduction.
+/// Tables listed per reduction.
 const NAMED: usize = 1;
 
-/// All tables, and those handles of theirs that were made.
+/// State of listing all tables, with the handles collected so far.
 struct Naming<'h> {
     tables: std::vec::IntoIter<Arc<Table>>,
     handles: Vec<Term<'h>>,
@@ -224,7 +224,7 @@ impl SuspendedState for Naming<'static> {
     type In<'h> = Naming<'h>;
 }
 
-/// One message from each scheduler; the first has them all.
+/// Sends the caller one message per scheduler, as OTP does; the first holds all tables.
 fn internal_request_all_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let mut n = p
         .resumed::<Naming<'static>>()
@@ -249,7 +249,7 @@ fn internal_request_all_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(r)
 }
 
-/// May this process look into private tables too?
+/// Sets whether this process may access private tables of others.
 fn super_user_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let on = a.first().and_then(|t| t.as_bool()).ok_or_else(|| p.badarg())?;
     p.set_flag(flag::ETS_SUPER_USER, on);

@@ -1,12 +1,11 @@
-//! `prim_file`: open files. What works on names is in `path`.
+//! `prim_file`: open files. Functions that take names are in `path`.
 //!
 //! A handle is a magic reference to a [`FileHandle`]. Its descriptor closes when the handle is
-//! closed, when nobody holds the reference any more, or when the process that opened it ends
-//! (`owners`).
+//! closed, when the last reference is gone, or when the process that opened it ends (`owners`).
 //!
-//! Calls on ordinary files run at once on the scheduler: what is in the page cache costs less than
-//! a switch to another thread. What may wait (FIFOs and devices, the disk: see `blocking_detector`)
-//! and what is very large goes to the threads of `blocking_pool`.
+//! Calls on regular files run directly on the scheduler: access to the page cache costs less than a
+//! thread switch. Calls that may block (FIFOs and devices, the disk: see `blocking_detector`) and
+//! very large ones run on the threads of `blocking_pool`.
 
 mod blocking_detector;
 mod fast_path;
@@ -57,7 +56,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("prim_file", "ipread_s32bu_p32bu_nif", 3, read::ipread_3),
 ];
 
-/// A handle: an open file until it is closed, which is when its owner ends at the latest.
+/// A handle: an open file until it is closed, at the latest when its owner ends.
 pub struct FileHandle {
     open: Mutex<Option<Arc<Open>>>,
     owner: u32,
@@ -66,24 +65,24 @@ pub struct FileHandle {
 /// An open file, shared with calls that other threads make.
 struct Open {
     fd: OwnedFd,
-    /// An ordinary file: its size is a bound on what a read can bring.
+    /// A regular file: its size bounds what a read can return.
     regular: bool,
-    /// Reading may wait for something other than a disk.
+    /// Reads may block on something other than a disk.
     waits: bool,
-    /// Each write waits for the disk.
+    /// Each write waits for the disk (`O_SYNC`).
     sync: bool,
     pace: BlockingDetector,
     place: FileOffset,
     view: MappedReader,
-    /// Reads of up to so many bytes get memory for all of them; larger ones for no more than the file
-    /// has.
+    /// Reads up to this size allocate their buffer in full; larger reads allocate no more than the
+    /// file holds.
     trusted: AtomicUsize,
 }
 
-/// What a file is opened for, as far as it decides how reads and writes are made.
+/// How a file is opened, as far as reads and writes depend on it.
 #[derive(Default)]
 struct Use {
-    /// Each write waits for the disk.
+    /// Each write waits for the disk (`O_SYNC`).
     sync: bool,
     /// See `offset`.
     place: OffsetMode,
@@ -109,7 +108,8 @@ impl FileHandle {
     fn lock(&self) -> MutexGuard<'_, Option<Arc<Open>>> {
         self.open.lock().unwrap_or_else(|e| e.into_inner())
     }
-    /// Closes it, if it is open yet. A call that is under way in another thread closes it after that.
+    /// Closes the file if it is open. If another thread's call is using it, that call closes it
+    /// when done.
     fn close(&self) -> kvik_env::Result<()> {
         let open = self.lock().take();
         open.ok_or(Errno::INVAL).and_then(|open| match Arc::into_inner(open) {
@@ -122,7 +122,7 @@ impl FileHandle {
     }
 }
 
-/// What takes a millisecond or so: a scheduler has other things to do.
+/// Calls of this size take about a millisecond, too long for a scheduler.
 const LARGE: usize = 4 << 20;
 
 fn error_on(h: &Heap, e: Errno) -> Term<'_> {
@@ -135,7 +135,7 @@ pub fn posix_error(p: &Proc, e: Errno) -> Term<'_> {
     error_on(&p.heap, e)
 }
 
-/// `{ok, DeferredTerm}` or `{error, Posix}`.
+/// `{ok, Value}` or `{error, Posix}`.
 pub fn ok_value<'h>(p: &'h Proc, r: kvik_env::Result<Term<'h>>) -> BifResult<'h> {
     Ok(ok_on(&p.heap, r))
 }
@@ -179,7 +179,7 @@ pub fn path_of<'h>(t: Term<'h>) -> kvik_env::Result<Cow<'h, CStr>> {
     }
 }
 
-/// An integer argument: `badarg` for what is no number, `einval` for one that is out of range.
+/// An integer argument: `badarg` for other terms, `einval` if out of range.
 fn size_arg(p: &Proc, t: Term<'_>) -> Result<kvik_env::Result<i64>, Raised> {
     if !t.is_integer() && t.as_float().is_none() {
         return Err(p.badarg());
@@ -193,7 +193,7 @@ fn resource<'h>(p: &Proc, t: Term<'h>) -> Result<&'h FileHandle, Raised> {
     r.ok_or_else(|| p.badarg())
 }
 
-/// Runs an operation on an open file. One that is closed answers `{error, einval}`.
+/// Runs an operation on an open file; a closed one gives `{error, einval}`.
 #[inline(always)]
 fn with_file<'h, R>(
     p: &'h Proc,
@@ -204,7 +204,7 @@ fn with_file<'h, R>(
     Ok(file.as_ref().ok_or(Errno::INVAL).and_then(|open| f(open)))
 }
 
-/// The same, on its descriptor, which stands where the file does.
+/// Like [`with_file`], on the descriptor, after its kernel offset is brought up to date.
 pub(crate) fn with_fd<'h, R>(
     p: &'h Proc,
     t: Term<'h>,
@@ -216,7 +216,7 @@ pub(crate) fn with_fd<'h, R>(
     })
 }
 
-/// The same by a thread that may wait.
+/// Like [`with_file`], on a thread that may block, after the kernel offset is brought up to date.
 fn elsewhere<T: Send + 'static>(
     p: &Proc,
     t: Term<'_>,
@@ -232,7 +232,7 @@ fn elsewhere<T: Send + 'static>(
     }
 }
 
-/// A descriptor of an open file for somebody else, who closes it. `None`: the term is no handle.
+/// A duplicate descriptor of an open file; the caller closes it. `None`: the term is no handle.
 pub fn duplicate(t: Term<'_>) -> Option<kvik_env::Result<OwnedFd>> {
     let file = Heap::resource_ref(t)?.downcast_ref::<FileHandle>()?;
     Some(file.open().and_then(|open| fd::duplicate(open.fd.as_raw_fd())))
@@ -282,9 +282,9 @@ fn open(
     Ok(FileHandle::new(fd, kind, used, owner))
 }
 
-/// May opening this wait, as for a FIFO's other end? Asking by a call of its own costs half of what
-/// opening costs. But opening a FIFO without waiting, to see that it is one, lets go those that wait
-/// at its other end.
+/// Whether opening this may block, as on the other end of a FIFO. The extra call costs half as much
+/// as opening. Opening a FIFO with `O_NONBLOCK` instead would wake the processes that block on its
+/// other end.
 fn open_waits(path: &CStr) -> bool {
     let kind = sys::stat(path, true).map(|i| i.kind);
     !matches!(kind, Err(_) | Ok(FileKind::Regular | FileKind::Directory))

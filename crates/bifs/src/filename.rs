@@ -1,7 +1,7 @@
-//! File names between Erlang's terms and the system's bytes.
+//! Conversion of file names between Erlang terms and the system's bytes.
 //!
-//! A name is a (possibly nested) list of code points, an atom, or a binary taken as it is. Names
-//! that came from the system and are not valid in the encoding stay binaries.
+//! A name is a (possibly nested) list of code points, an atom, or a raw binary. Names from the
+//! system that are not valid in the encoding stay binaries.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -23,12 +23,12 @@ kvik_state::vm_state! {
     static ENCODING: AtomicU8 = AtomicU8::new(UNKNOWN);
 }
 
-/// Says how names are encoded (`+fnl`, `+fnu`); otherwise the locale does.
+/// Sets the encoding of names (`+fnl`, `+fnu`); the default comes from the locale.
 pub fn set_utf8_names(utf8: bool) {
     ENCODING.store(if utf8 { UTF8 } else { LATIN1 }, Ordering::Relaxed);
 }
 
-/// Are file names, arguments and the environment UTF-8?
+/// Whether file names, arguments and the environment are UTF-8.
 pub fn utf8_names() -> bool {
     match ENCODING.load(Ordering::Relaxed) {
         UNKNOWN => {
@@ -62,7 +62,7 @@ fn put_char(c: i64, utf8: bool, out: &mut Vec<u8>) -> Option<()> {
 }
 
 fn put_list(list: Term<'_>, utf8: bool, out: &mut Vec<u8>) -> Option<()> {
-    // A stack of its own: lists may nest as deep as memory allows.
+    // An explicit stack: lists may nest as deep as memory allows.
     let mut rests = vec![list];
     while let Some(mut t) = rests.pop() {
         while let Some(c) = t.as_cons() {
@@ -85,7 +85,7 @@ fn put_list(list: Term<'_>, utf8: bool, out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// A name's bytes, without a NUL at the end. `None` for what is no name.
+/// A name's bytes, without a NUL at the end. `None`: not a name.
 pub fn native(t: Term<'_>) -> Option<Vec<u8>> {
     let utf8 = utf8_names();
     let mut out = Vec::new();
@@ -106,7 +106,7 @@ pub fn native(t: Term<'_>) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The name that the system's bytes stand for, as a list; `None` where they are not valid.
+/// The name for the system's bytes, as a list; `None` if they are not valid.
 pub fn from_native<'h>(p: &'h Proc, bytes: &[u8]) -> Option<Term<'h>> {
     if utf8_names() {
         Some(p.heap.string(std::str::from_utf8(bytes).ok()?))

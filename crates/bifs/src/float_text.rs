@@ -1,12 +1,12 @@
-//! Floats as text, to the letter as OTP writes and reads them.
+//! Conversion of floats to and from text, with exactly the digits that OTP produces.
 
 use kvik_term::{am, Term};
 use smallvec::SmallVec;
 
-/// A number's text, which is mostly short.
+/// The text of a number, usually short.
 pub type Text = SmallVec<[u8; 32]>;
 
-/// `d.ddde[+-]dd` with so many digits after the point.
+/// `d.ddde[+-]dd` with `digits` digits after the point.
 pub fn scientific(f: f64, digits: usize) -> String {
     let s = format!("{f:.digits$e}");
     let (mantissa, exponent) = s.split_once('e').unwrap_or((&s, "0"));
@@ -15,12 +15,12 @@ pub fn scientific(f: f64, digits: usize) -> String {
     format!("{mantissa}e{sign}{:02}", e.abs())
 }
 
-/// OTP's buffer: a text has to be shorter.
+/// Size of OTP's buffer: a text has to be shorter.
 const LIMIT: usize = 256;
-/// Up to 2^53 OTP writes decimals with its own code, beyond with the C library's.
+/// OTP formats decimals up to 2^53 with its own code, beyond with the C library.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// As `float_to_list/2` asks. Of several options the last one counts.
+/// Text by the options of `float_to_list/2`. The last of conflicting options wins.
 pub fn by_options(f: f64, options: Term<'_>) -> Option<Text> {
     enum Form {
         Scientific(i64),
@@ -49,7 +49,7 @@ pub fn by_options(f: f64, options: Term<'_>) -> Option<Text> {
     }
     let text = match form {
         Form::Short => return Some(short(f)),
-        // The C library takes a negative precision as none given.
+        // The C library treats a negative precision as absent.
         Form::Scientific(n) => scientific(f, usize::try_from(n).unwrap_or(6).min(LIMIT)),
         Form::Decimals(n) => {
             let n = usize::try_from(n).ok()?.min(LIMIT);
@@ -57,7 +57,7 @@ pub fn by_options(f: f64, options: Term<'_>) -> Option<Text> {
             if text.len() >= LIMIT {
                 return None;
             }
-            // Large ones lose zeros even where there is no point: so it is in OTP 25.
+            // OTP 25 strips zeros of large numbers even if there is no decimal point.
             let compact = compact && (n > 0 || f.abs() > EXACT);
             match text.trim_end_matches('0') {
                 cut if compact && cut.ends_with('.') => format!("{cut}0"),
@@ -69,8 +69,8 @@ pub fn by_options(f: f64, options: Term<'_>) -> Option<Text> {
     (text.len() < LIMIT).then(|| text.into_bytes().into())
 }
 
-/// A number of decimals. Up to 18 of them the fraction is scaled and rounded as a float, as OTP
-/// does it, which is not always the nearest decimal.
+/// A number with fixed decimals. Up to 18 of them the fraction is scaled and rounded as a float, as
+/// in OTP, which does not always give the nearest decimal.
 fn fixed(f: f64, decimals: usize) -> String {
     let a = f.abs();
     if a > EXACT || decimals > 18 {
@@ -103,7 +103,7 @@ pub fn short(f: f64) -> Text {
         (_, 10..) => (-(n + 2), 2),
         _ => (-(n + 2), 1),
     };
-    // Integers beyond 2^53 are not written as if each digit counted.
+    // Beyond 2^53 not every digit is significant: such integers get an exponent.
     let large = (value >= 1 << 53 && last == 0)
         || (value > (1 << 52) / 5 && last == 1)
         || (value > (1 << 51) / 25 && last == 2);
@@ -129,14 +129,14 @@ pub fn short(f: f64) -> Text {
     text
 }
 
-/// A number's digits without zeros at both ends, and the exponent of the first one.
+/// The digits of a number without zeros at both ends, and the exponent of the first one.
 struct Digits {
     room: [u8; 24],
     len: usize,
     exponent: i32,
 }
 impl Digits {
-    /// Of Ryu's text: at most 17 digits that count.
+    /// Parses Ryu's text: at most 17 significant digits.
     fn of(text: &str) -> Digits {
         let mut d = Digits { room: [b'0'; 24], len: 0, exponent: 0 };
         let (mut places, mut leading, mut whole, mut exponent) = (0, 0, None, 0);
@@ -170,7 +170,7 @@ impl Digits {
     }
 }
 
-/// How much of a text is a float: sign, digits, point, digits, perhaps an exponent.
+/// Length of the float at the start of a text: sign, digits, point, digits, optional exponent.
 pub fn prefix_length(s: &[u8]) -> usize {
     let digits = |from: usize| s[from..].iter().take_while(|c| c.is_ascii_digit()).count();
     let sign = matches!(s.first(), Some(b'-' | b'+')) as usize;
@@ -189,7 +189,7 @@ pub fn prefix_length(s: &[u8]) -> usize {
     }
 }
 
-/// A whole text as a float.
+/// Parses a whole text as a float.
 pub fn parse(s: &[u8]) -> Option<f64> {
     if s.is_empty() || prefix_length(s) != s.len() {
         return None;

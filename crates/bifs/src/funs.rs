@@ -1,4 +1,4 @@
-//! Funs: what they are, and making one of a function's name.
+//! Funs: their properties, and `make_fun/3`.
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -57,7 +57,7 @@ fn local<'h>(p: &'h Proc, f: Fun<'h>, item: kvik_term::Atom) -> Option<Term<'h>>
     })
 }
 
-/// Only its code knows a fun's name; `[]` where that is not loaded, or about to go.
+/// The name of a fun; `[]` if its code is not loaded or about to be purged.
 fn name_of(e: &FunEntry) -> Term<'static> {
     match e.code.get() == kvik_jit::no_fun() {
         true => Term::NIL,
@@ -65,7 +65,7 @@ fn name_of(e: &FunEntry) -> Term<'static> {
     }
 }
 
-/// `{refc, N}`: so many funs of this entry there are, and versions of its module that have it.
+/// `{refc, N}`: the funs of this entry plus the module versions that contain it.
 fn count(p: &Proc, f: Fun<'_>) -> Raised {
     let Some(e) = f.entry() else { return p.badarg() };
     let versions = [kvik_code::current(e.module), kvik_code::old(e.module)];
@@ -87,7 +87,7 @@ fn fun_info_mfa_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.tuple(&[m.into(), name, p.heap.integer(f.arity() as i64)]))
 }
 
-/// The most arguments of a function.
+/// Maximum arity of a function.
 const MAX_ARITY: i64 = 255;
 
 fn make_fun_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -100,7 +100,7 @@ fn make_fun_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// Modules that OTP has as static NIFs: their functions are no BIFs.
+/// Modules whose natives are static NIFs in OTP, not BIFs.
 pub const NIF_MODULES: [&str; 8] = [
     "erl_tracer",
     "prim_buffer",
@@ -112,7 +112,7 @@ pub const NIF_MODULES: [&str; 8] = [
     "zlib",
 ];
 
-/// Natives that are Erlang code in OTP, and what is native there and not in a table here.
+/// Natives here that are Erlang code in OTP, and natives of OTP that have no table entry here.
 const ERLANG_IN_OTP: &[(&str, &str, u8)] = &[
     ("erlang", "alias", 0),
     ("erlang", "max", 2),

@@ -1,4 +1,4 @@
-//! Type tests and the parts of terms: the guard BIFs that are no arithmetic.
+//! Type tests and access to parts of terms: the guard BIFs other than arithmetic.
 
 use kvik_heap::arith::integer_value;
 use kvik_heap::bits::context_bits;
@@ -72,13 +72,13 @@ fn is_function_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
 fn is_integer<'h>(_: &'h Proc, a: &[Term<'h>]) -> R<'h> {
     Ok(Term::bool(a[0].is_integer()))
 }
-/// Between two integers, both of them included.
+/// Whether an integer lies between two others, inclusive.
 fn is_integer_between<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
     let bounds = [a[1], a[2]].map(integer_value);
     let [Some(low), Some(high)] = bounds else { return Err(p.badarg()) };
     Ok(Term::bool(integer_value(a[0]).is_some_and(|n| low <= n && n <= high)))
 }
-/// Native records are not there.
+/// Native records are not supported, so no term is one.
 fn is_native_record<'h>(_: &'h Proc, _: &[Term<'h>]) -> R<'h> {
     Ok(Term::bool(false))
 }
@@ -143,15 +143,16 @@ fn hd<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
 fn tl<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
     a[0].as_cons().map(|c| c.tail()).ok_or_else(|| p.badarg())
 }
-/// What is left of a list, and how long it was up to there.
+/// State of `length/1`: the rest of the list, and the length before it.
 struct Length<'h>(Term<'h>, usize);
 impl SuspendedState for Length<'static> {
     type In<'h> = Length<'h>;
 }
 
-/// As a function that is applied; a guard is native code (`jit/src/x86_64/templates/guards.rs`).
+/// `length/1` when called by `apply`; guards use native code
+/// (`jit/src/x86_64/templates/guards.rs`).
 fn length<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
-    /// Cells that are a reduction, as in OTP.
+    /// List cells per reduction, as in OTP.
     const CELLS: usize = 16;
     let Length(rest, before) = p.resumed::<Length<'static>>().unwrap_or(Length(a[0], 0));
     let steps = p.steps(CELLS);
@@ -179,7 +180,7 @@ fn tuple_size<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
 fn byte_size<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
     match a[0].as_bits() {
         Some(b) => Ok(p.heap.integer(b.byte_size() as i64)),
-        // Since OTP 26 compilers ask for the size of what is left of a match.
+        // Compilers since OTP 26 ask for the size of the rest of a match context.
         None => match context_bits(a[0]) {
             Some(bits) => Ok(p.heap.integer(bits.div_ceil(8) as i64)),
             None => Err(p.badarg()),

@@ -1,4 +1,4 @@
-//! `io_lib`: the search for the end of a line in a binary, in place of the library's own, which goes
+//! `io_lib`: searching the end of a line in a binary. Replaces the library function, which goes
 //! byte by byte.
 
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
@@ -6,10 +6,10 @@ use kvik_term::{am, Term};
 
 pub const BIFS: &[BifEntry] = &[bif!("io_lib", "collect_line_bin", 4, collect_line_bin_4)];
 
-/// Bytes looked at for one reduction.
+/// Bytes searched per reduction.
 const BYTES: usize = 1024;
 
-/// The binaries of a stack, last first, then `last`: put together.
+/// Concatenates the binaries of a stack (last one first) and `last`.
 fn put_together<'h>(p: &'h Proc, stack: Term<'h>, last: &[u8]) -> BifResult<'h> {
     let pieces = stack.list_to_vec().ok_or_else(|| p.badarg())?;
     let bytes = pieces.iter().rev().map(|t| match t.as_bits() {
@@ -24,8 +24,8 @@ fn put_together<'h>(p: &'h Proc, stack: Term<'h>, last: &[u8]) -> BifResult<'h> 
     }))
 }
 
-/// `collect_line_bin(Data, Data, Stack, Encoding)`: `{stop, Line, Rest}`, or the stack with what has
-/// no end of a line yet. CR LF counts as LF, even where one binary ends between them.
+/// `collect_line_bin(Data, Data, Stack, Encoding)`: `{stop, Line, Rest}`, or the stack with the
+/// data that has no line end yet. CR LF counts as LF, even if split between two binaries.
 fn collect_line_bin_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (data, stack, h) = (a[1], a[2], &p.heap);
     let Some(bits) = data.as_bits().filter(|b| b.is_binary()) else {
@@ -60,7 +60,7 @@ fn is_cr(t: Term<'_>) -> bool {
 mod tests {
     use super::*;
 
-    /// The line and the rest, or the pieces kept.
+    /// The line and the rest, or the pieces kept on the stack.
     fn collect(data: &[u8], stack: &[&[u8]]) -> Vec<Vec<u8>> {
         let p = Proc::new(1, 1000);
         let kept: Vec<_> = stack.iter().map(|b| p.heap.binary(b)).collect();

@@ -1,4 +1,4 @@
-//! `erlang`: binaries, bit strings and I/O lists made into each other.
+//! `erlang`: conversions between binaries, bit strings and I/O lists.
 
 use kvik_heap::binary::Gather;
 use kvik_heap::{Heap, SuspendedState, Writer};
@@ -19,22 +19,22 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "binary_part", 3, binary_part_3),
 ];
 
-/// Bytes moved for one reduction.
+/// Bytes moved per reduction.
 pub(crate) const BYTES_PER_REDUCTION: usize = 1024;
 
-/// Binaries of fewer bytes are gathered when a vector is made.
+/// Binaries below this size are coalesced when an I/O vector is made.
 const VECTOR_LIMIT: usize = 256;
 
-/// Something in a list that is neither byte, binary nor list.
+/// The list contains something that is neither byte, binary nor list.
 pub struct BadList;
 
-/// What an I/O list is made of.
+/// An element of an I/O list.
 pub enum IoListPiece<'h> {
     Byte(u8),
     Bits(Bits<'h>, Term<'h>),
 }
 
-/// The pieces of an I/O list (or a lone binary) in order; the first thing that is none ends it.
+/// Iterates over the pieces of an I/O list (or a lone binary); ends at the first invalid one.
 pub struct Pieces<'h> {
     at: Term<'h>,
     later: Vec<Term<'h>>,
@@ -83,7 +83,7 @@ impl<'h> Iterator for Pieces<'h> {
     }
 }
 
-/// Has each piece visited in one go, faster than `Pieces` gives them.
+/// Visits each piece without stopping, faster than `Pieces`.
 #[inline]
 fn each_piece<'h>(
     t: Term<'h>,
@@ -117,15 +117,15 @@ fn each_piece<'h>(
     }
 }
 
-/// Pieces, or bytes of binaries, for one reduction.
+/// Pieces, or units of `BYTES_A_STEP` bytes, per reduction.
 const PIECES: usize = 64;
 const BYTES_A_STEP: usize = BYTES_PER_REDUCTION / PIECES;
 
-/// An I/O list being read, and what was made of it so far.
+/// State of reading an I/O list, and the result so far.
 struct Reading<'h> {
     pieces: Pieces<'h>,
     bytes: Vec<u8>,
-    /// Bytes or bits.
+    /// Bytes or bits, depending on the caller.
     len: usize,
     terms: Vec<Term<'h>>,
 }
@@ -133,7 +133,7 @@ impl SuspendedState for Reading<'static> {
     type In<'h> = Reading<'h>;
 }
 
-/// Has each piece visited; stops the BIF where that takes more than a time slice.
+/// Visits each piece; suspends the BIF at the end of each time slice.
 fn read<'h>(
     p: &'h Proc,
     t: Term<'h>,
@@ -143,7 +143,7 @@ fn read<'h>(
     try_read(p, t, resumed, visit)?.map_err(|BadList| p.badarg())
 }
 
-/// The same for those who raise no `badarg`.
+/// Like [`read`], for callers that do not raise `badarg`.
 fn try_read<'h>(
     p: &'h Proc,
     t: Term<'h>,
@@ -175,7 +175,7 @@ fn resumed(p: &Proc) -> Option<Reading<'_>> {
     p.resumed::<Reading<'static>>()
 }
 
-/// The bytes of an I/O list. Bit strings that are not whole bytes are refused.
+/// The bytes of an I/O list. Bit strings of partial bytes are an error.
 pub fn bytes_of(t: Term<'_>) -> Result<Vec<u8>, BadList> {
     let mut out = Vec::new();
     for piece in Pieces::of(t) {
@@ -193,7 +193,7 @@ fn push(out: &mut Vec<u8>, piece: IoListPiece<'_>) -> Result<(), BadList> {
     Ok(())
 }
 
-/// Gathers the bytes of an I/O list that has been looked through.
+/// Gathers the bytes of an I/O list that was already checked.
 fn gather(t: Term<'_>, g: &mut Gather) {
     let _ = each_piece(t, |piece| {
         match piece {
@@ -204,16 +204,16 @@ fn gather(t: Term<'_>, g: &mut Gather) {
     });
 }
 
-/// A lone binary of at least so many bytes in a list is not copied where it is at least half of
-/// what it would keep alive.
+/// A binary of at least this size that is the whole content of a list is shared, not copied, if it
+/// is at least half of the storage that it keeps alive.
 const SHARED: usize = 512;
 
-/// The bytes of an I/O list, in as many time slices as that takes.
+/// The bytes of an I/O list, read over as many time slices as necessary.
 pub(crate) fn bytes_in_turns<'h>(p: &'h Proc, t: Term<'h>) -> Result<Vec<u8>, Raised> {
     Ok(read(p, t, resumed(p), |r, piece| push(&mut r.bytes, piece))?.bytes)
 }
 
-/// The bytes of a piece that has to be made of whole ones.
+/// The size of a piece, which must be whole bytes.
 fn byte_len(piece: &IoListPiece<'_>) -> Result<usize, BadList> {
     match piece {
         IoListPiece::Byte(_) => Ok(1),
@@ -222,11 +222,11 @@ fn byte_len(piece: &IoListPiece<'_>) -> Result<usize, BadList> {
     }
 }
 
-/// An I/O list being made a binary, and what there is of that.
+/// State of converting an I/O list to a binary.
 struct Joining<'h> {
     at: Term<'h>,
     later: Vec<Term<'h>>,
-    /// A long binary that is not copied to its end, and how far it is.
+    /// A long binary that is partly copied, and the number of bytes copied.
     part: Option<(Term<'h>, usize)>,
     out: Writer,
 }
@@ -235,7 +235,7 @@ impl SuspendedState for Joining<'static> {
 }
 
 impl<'h> Joining<'h> {
-    /// Goes on until that many steps are done, and takes those it did from them. Is it whole?
+    /// Continues for `left` steps and deducts those used. True when the binary is complete.
     fn run(&mut self, left: &mut usize) -> Result<bool, BadList> {
         if let Some((t, from)) = self.part.take() {
             self.bits(t, from, left)?;
@@ -269,7 +269,7 @@ impl<'h> Joining<'h> {
         }
         Ok(false)
     }
-    /// Copies a binary from a byte on, as far as the steps go.
+    /// Copies a binary from a byte offset, as far as the steps allow.
     fn bits(&mut self, t: Term<'h>, from: usize, left: &mut usize) -> Result<(), BadList> {
         let b = t.as_bits().filter(|b| b.is_binary()).ok_or(BadList)?;
         let rest = b.byte_size() - from;
@@ -284,7 +284,7 @@ impl<'h> Joining<'h> {
     }
 }
 
-/// The same as a binary, charged to the process.
+/// The bytes of an I/O list as a binary, charged to the process as reductions.
 pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
     let mut j = match p.resumed::<Joining<'static>>() {
         Some(j) => j,
@@ -304,28 +304,29 @@ pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
     }
     Err(p.again::<Joining<'static>>(j, Some(shown())))
 }
-/// What OTP calls the function that such a BIF is in while it is stopped.
+/// The function that OTP reports for a process while such a BIF is suspended.
 fn shown() -> &'static Export {
     kvik_code::export(am::erts_internal, am::list_to_binary_continue, 1)
 }
 
-/// So many pieces may be looked at twice: for their size, then for their bytes.
+/// A list of up to this many pieces is read twice: for its size, then for its bytes.
 const TWO_PASS_PIECES: usize = 1024;
 
-/// More may where their bytes are so many each that this costs little beside the copying.
+/// Longer lists are read twice as well if their average bytes per piece exceed this, since copying
+/// then dominates.
 const LARGE: usize = 256;
 
-/// So many bytes are copied even where few reductions are left.
+/// Up to this many bytes are copied at once, even with few reductions left.
 const SOON: usize = 1 << 18;
 
-/// An I/O list was looked through for its size.
+/// Result of reading an I/O list for its size.
 enum Looked<'h> {
     Whole(Term<'h>),
-    /// It takes more than this time slice. The size where that is known.
+    /// It does not fit into this time slice. The size if known.
     Long(Option<usize>),
 }
 
-/// The binary where it is made of few pieces and bytes.
+/// Builds the binary at once if it has few pieces and bytes.
 fn at_once<'h>(p: &'h Proc, t: Term<'h>) -> Result<Looked<'h>, Raised> {
     let (mut size, mut lone, mut n) = (0usize, None, 0usize);
     let most = p.steps(PIECES / 2);
@@ -390,12 +391,12 @@ fn iolist_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.unsigned(r.len as u64))
 }
 
-/// Large binaries stay as they are; what lies between them is gathered.
+/// Keeps large binaries as they are and coalesces the data between them.
 fn iolist_to_iovec_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     vector(p, a[0])?.map_err(|BadList| p.badarg())
 }
 
-/// The binaries of an I/O list; small pieces are put together.
+/// The binaries of an I/O list; small pieces are coalesced.
 pub(crate) fn vector<'h>(p: &'h Proc, t: Term<'h>) -> Result<Result<Term<'h>, BadList>, Raised> {
     if t.as_bits().is_some_and(|b| b.is_binary() && b.bit_len() > 0) {
         return Ok(Ok(p.heap.cons(t, Term::NIL)));
@@ -420,7 +421,7 @@ pub(crate) fn vector<'h>(p: &'h Proc, t: Term<'h>) -> Result<Result<Term<'h>, Ba
     }))
 }
 
-/// Appends bits behind `len` bits.
+/// Appends bits after `len` bits.
 fn push_bits(out: &mut Vec<u8>, len: &mut usize, b: Bits<'_>) {
     let bytes = b.to_bytes();
     let shift = *len % 8;
@@ -452,10 +453,10 @@ fn list_to_bitstring_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.bitstring(&r.bytes, r.len))
 }
 
-/// Bytes put into a list for one reduction.
+/// Bytes per reduction when a list is built.
 const LISTED: usize = 64;
 
-/// A list of a binary's bytes under way, from the last on.
+/// State of building a list of a binary's bytes, last byte first.
 struct Listing<'h> {
     left: usize,
     tail: Term<'h>,
@@ -464,7 +465,7 @@ impl SuspendedState for Listing<'static> {
     type In<'h> = Listing<'h>;
 }
 
-/// The first `n` bytes in front of the tail, in as many time slices as that takes.
+/// A list of the first `n` bytes and `tail`, built over as many time slices as necessary.
 fn byte_list<'h>(p: &'h Proc, b: Bits<'h>, n: usize, tail: Term<'h>) -> BifResult<'h> {
     let mut l = p.resumed::<Listing<'static>>().unwrap_or(Listing { left: n, tail });
     let steps = p.steps(LISTED);
@@ -517,7 +518,7 @@ fn split_binary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     split().ok_or_else(|| p.badarg())
 }
 
-/// `pos` and `len` (which may be negative) as a range of bytes within `size`.
+/// `pos` and `len` (which may be negative) as a byte range within `size`.
 pub(crate) fn byte_range(pos: Term<'_>, len: Term<'_>, size: usize) -> Option<(usize, usize)> {
     let pos = pos.as_usize()?;
     let len = len.as_small()?;
@@ -530,7 +531,7 @@ pub(crate) fn byte_range(pos: Term<'_>, len: Term<'_>, size: usize) -> Option<(u
     (pos <= size && from.checked_add(n)? <= size).then_some((from, n))
 }
 
-/// A part of a binary, by bytes.
+/// A part of a binary, by byte positions.
 pub(crate) fn part<'h>(
     h: &'h Heap,
     bin: Term<'h>,

@@ -1,4 +1,4 @@
-//! The module `kvik`: what this machine tells of itself that OTP's has no function for.
+//! Module `kvik`: runtime information for which OTP has no function.
 
 use kvik_ets::order::make_map;
 use kvik_heap::Heap;
@@ -13,18 +13,18 @@ pub const BIFS: &[BifEntry] = &[
     bif!("kvik", "scheduling", 1, scheduling_1),
 ];
 
-/// Nanoseconds that all threads have had, in the kernel and outside.
+/// CPU time of all threads in nanoseconds, user and kernel.
 fn processor_time_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.integer(kvik_env::clock::cpu_nanos()))
 }
 
-/// Of all schedulers together, and how many there are.
+/// The scheduling metrics of all schedulers together, with their number.
 fn scheduling_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let picture = metrics_page::read();
     let n = p.heap.integer(picture.schedulers.len() as i64);
     view(p, &picture.all(), Some(("schedulers", n)))
 }
-/// Of one, by its number from 1.
+/// The scheduling metrics of one scheduler, numbered from 1.
 fn scheduling_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let n = a.first().and_then(|t| t.as_small()).and_then(|n| usize::try_from(n).ok());
     let at = n.and_then(|n| n.checked_sub(1)).ok_or_else(|| p.badarg())?;
@@ -63,8 +63,8 @@ fn view<'h>(p: &'h Proc, v: &SchedulerMetrics, first: Option<Pair<'h>>) -> BifRe
     }
     map(p, pairs)
 }
-/// `#{count, time, histogram}`; the last has the shortest duration of each bucket that holds
-/// something as its key.
+/// `#{count, time, histogram}`; the histogram maps the shortest duration of each non-empty bucket
+/// to its count.
 fn histogram<'h>(p: &'h Proc, of: &Histogram) -> BifResult<'h> {
     let h: &Heap = &p.heap;
     let rows = of.rows().into_iter().filter(|r| r.2 > 0);

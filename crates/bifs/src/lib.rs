@@ -1,5 +1,5 @@
-//! The functions the VM itself implements: one file for each Erlang module (or part of one), one
-//! line in a table for each function.
+//! The built-in functions: one file per Erlang module (or part of one), one table entry per
+//! function.
 #![forbid(unsafe_code)]
 
 pub mod arith;
@@ -65,7 +65,7 @@ use std::sync::OnceLock;
 
 use kvik_proc::BifEntry;
 
-/// Every table, one line a file.
+/// All tables, one per file.
 pub fn all() -> Vec<&'static [BifEntry]> {
     let mut tables: Vec<&'static [BifEntry]> = vec![
         arith::BIFS,
@@ -121,17 +121,17 @@ pub fn all() -> Vec<&'static [BifEntry]> {
 }
 
 kvik_state::vm_state! {
-    /// Every table that was bound, those of crates above too.
+    /// All bound tables, including those of higher crates.
     static BOUND: OnceLock<Vec<&'static [BifEntry]>> = OnceLock::new();
 }
 
-/// Those that the release has.
+/// The bound entries that exist in the emulated release.
 pub(crate) fn bound() -> impl Iterator<Item = &'static BifEntry> {
     let release = kvik_release::current();
     let all = BOUND.get().into_iter().flatten().copied().flatten();
     all.filter(move |e| e.releases.has(release))
 }
-/// Binds every function of the tables to its export, those of crates above too.
+/// Binds every function of the tables, including those of higher crates (`more`), to its export.
 pub fn register(more: &[&'static [BifEntry]]) -> Result<(), String> {
     BOUND.get_or_init(|| all().into_iter().chain(more.iter().copied()).collect());
     for e in bound() {

@@ -1,4 +1,4 @@
-//! Lists: `++`, `--`, and what `lists` does natively.
+//! Lists: `++`, `--`, and the natives of `lists`.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -19,13 +19,13 @@ pub const BIFS: &[BifEntry] = &[
     bif!("lists", "keysearch", 3, keysearch),
 ];
 
-/// Elements handled for one reduction, by how much work they are.
+/// Elements per reduction, by kind of work.
 const COPIED: usize = 16;
 const COUNTED: usize = 8;
 const CONSED: usize = 32;
 const COMPARED: usize = 16;
 
-/// A list with another tail, under way: what is still to be read, and to be written.
+/// State of `++`: elements still to be read, and elements read that are not yet in front of `tail`.
 struct Append<'h> {
     rest: Term<'h>,
     items: Vec<Term<'h>>,
@@ -63,7 +63,7 @@ fn append<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(s.tail)
 }
 
-/// Where the time slice is long enough, and the heap has the room.
+/// Appends at once if time slice and heap allow it.
 fn append_at_once<'h>(p: &'h Proc, list: Term<'h>, tail: Term<'h>) -> Option<Term<'h>> {
     let steps = p.steps(COPIED);
     let (made, n) = p.heap.list_again(list, steps, tail)?;
@@ -71,7 +71,7 @@ fn append_at_once<'h>(p: &'h Proc, list: Term<'h>, tail: Term<'h>) -> Option<Ter
     Some(made)
 }
 
-/// A term among those that are to be left out.
+/// A term to remove, compared exactly (`=:=`).
 struct Exact<'h>(Term<'h>);
 impl PartialEq for Exact<'_> {
     fn eq(&self, other: &Self) -> bool {
@@ -88,14 +88,14 @@ impl Hash for Exact<'_> {
     }
 }
 
-/// `--` under way: both lists are counted, then the first is read again without what is counted.
+/// State of `--`: check the first list, count the second, then read the first again.
 struct Subtract<'h> {
-    /// How often each term is still to be left out.
+    /// How often each term is still to be removed.
     counts: HashMap<Exact<'h>, usize>,
-    /// Those together: with none, the rest of the first list is kept as it is.
+    /// Sum of the counts. At 0 the rest of the first list is shared.
     to_leave_out: usize,
     what: Term<'h>,
-    /// Whether the first list is known to be one.
+    /// Whether the first list is known to be proper.
     proper: bool,
     from: Term<'h>,
     kept: Vec<Term<'h>>,
@@ -104,7 +104,7 @@ impl SuspendedState for Subtract<'static> {
     type In<'h> = Subtract<'h>;
 }
 
-/// Each element of the second list takes its first equal one out of the first list.
+/// Each element of the second list removes its first exact match from the first list.
 fn subtract<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let mut s = p.resumed::<Subtract<'static>>().unwrap_or_else(|| Subtract {
         counts: HashMap::new(),
@@ -153,7 +153,7 @@ fn subtract<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.list_with_tail(&s.kept, s.from))
 }
 
-/// A list under way: what is still to be read, and what was made of the rest.
+/// State of a list traversal: the rest of the list, and the result so far.
 struct Walk<'h> {
     rest: Term<'h>,
     made: Term<'h>,
@@ -162,7 +162,7 @@ impl SuspendedState for Walk<'static> {
     type In<'h> = Walk<'h>;
 }
 
-/// Goes through a list until `done` says so. True where it did, false at the list's end.
+/// Traverses a list until `done` returns true. Returns false at the end of the list.
 fn walk<'h>(
     p: &'h Proc,
     list: Term<'h>,
@@ -214,7 +214,7 @@ fn find_key<'h>(p: &'h Proc, a: &[Term<'h>]) -> Result<Option<Term<'h>>, Raised>
     let Some(at) = a[1].as_usize().and_then(|n| n.checked_sub(1)) else { return Err(p.badarg()) };
     let key = a[0];
     let element = |t: Term<'h>| t.as_tuple().and_then(|t| t.get(at));
-    // A number may be equal to one of another kind.
+    // A number may be equal to a number of another type.
     let (found, t) = match key.as_atom().is_some() {
         true => walk(p, a[2], Term::NIL, COUNTED, |t, found| {
             *found = t;

@@ -1,10 +1,10 @@
-//! Module `erts_literal_area_collector`: literals that nothing names any more (of purged code, of
-//! persistent terms) are freed, with that code, once every process has copied what it still holds of them.
+//! Module `erts_literal_area_collector`: frees unreferenced literals (of purged code, of persistent
+//! terms), together with that code, once every process has copied those that it still holds.
 //!
-//! Some areas at a time. From [`set_leaving`] on no copy shares anything with them; when the copies
-//! under way at that moment have arrived, each process is asked to look through its heap and
-//! mailbox; those are the only places that share literals. When all have answered, and every time slice
-//! that was under way is over, the areas go.
+//! Areas are freed in batches. From [`set_leaving`] on, copies no longer share literals of the
+//! batch. Once the copies under way at that moment have arrived, each process is asked to scan its
+//! heap and mailbox, the only places that share literals. The areas are freed when all processes
+//! have answered and every time slice in progress has ended.
 
 use std::any::Any;
 use std::collections::{HashSet, VecDeque};
@@ -29,7 +29,7 @@ pub const BIFS: &[BifEntry] = &[
 /// An address and a length in bytes.
 type Range = (usize, usize);
 
-/// What is to be freed, with the range of its literals, and of its native code if it has any.
+/// An area to free, with the range of its literals and of its native code, if any.
 struct Area {
     range: Range,
     code: Option<Range>,
@@ -39,20 +39,20 @@ struct Area {
 #[derive(Default)]
 struct State {
     queue: VecDeque<Area>,
-    /// Those that processes are asked about.
+    /// The batch that processes are being asked about.
     asked: Option<(Arc<Leaving>, Vec<Area>)>,
-    /// Where code begins that some process was found in: it entered by a fun while the module was
-    /// purged. It is kept.
+    /// Start addresses of code that a process was found in, entered by a fun during the purge. That
+    /// code is leaked.
     in_use: HashSet<usize>,
 }
 
-/// So many areas at most are asked about together, and so many bytes, if they are several: a process
-/// makes room for all before it copies.
+/// Maximum number of areas in a batch, and maximum bytes of a batch of several: a process reserves
+/// room for all of them before it copies.
 const AREAS: usize = 4096;
 const BYTES: usize = 1 << 20;
 
 kvik_state::vm_state! {
-    /// The process that asks, plus one.
+    /// The collector process, plus one; 0: none.
     static COLLECTOR: AtomicU32 = AtomicU32::new(0);
 }
 
@@ -63,7 +63,7 @@ fn state() -> MutexGuard<'static, State> {
     STATE.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Which process runs `erts_literal_area_collector`.
+/// Sets the process that runs `erts_literal_area_collector`.
 pub fn set_collector(pid: u32) {
     COLLECTOR.store(pid + 1, Ordering::Release);
 }
@@ -71,30 +71,30 @@ fn collector() -> Option<u32> {
     COLLECTOR.load(Ordering::Acquire).checked_sub(1)
 }
 
-/// Drops what is to be freed when no process holds any of its literals. The caller has made sure that
-/// nobody can get at them anew.
+/// Frees the area once no process holds any of its literals. The caller guarantees that they are no
+/// longer reachable in any other way.
 fn retire(area: Area) {
     state().queue.push_back(area);
     if let Some(pid) = collector() {
         deliver(pid, Signal::Message(OwnedTerm::immediate(Term::atom(am::copy_literals))));
     }
 }
-/// Literals by themselves.
+/// Retires an area of literals without code.
 pub fn retire_area(area: LiteralArea) {
     retire(Area { range: area.range(), code: None, owner: Box::new(area) });
 }
-/// A version of a module that was taken out of all tables.
+/// Retires a module version that was removed from all tables.
 pub fn retire_module(i: Arc<LoadedModule>) {
     let code = Some((i.start, i.size));
     retire(Area { range: i.literals.range(), code, owner: Box::new(i) });
 }
 
-/// Every process has answered: what they were asked about goes, and the next areas are looked at.
-/// False: there are none.
+/// Called when every process has answered: frees the batch and starts the next one. False: there is
+/// none.
 fn switch() -> bool {
     let done = state().asked.take();
     if let Some((_, areas)) = done {
-        // A process that is ending may be in its last time slice.
+        // A process that is ending may still be in its last time slice.
         wait_for_all();
         set_leaving(None);
         let in_use = std::mem::take(&mut state().in_use);
@@ -135,7 +135,7 @@ fn release_area_switch_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Err(hand_off(p, switch, |_, more| Term::bool(more)))
 }
 
-/// The process answers `{copy_literals, {Area, How, Pid}, ok}` when it is done.
+/// The process answers `{copy_literals, {Area, How, Pid}, ok}` when done.
 fn send_copy_request_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     only_collector(p)?;
     let [to, area, how] = *a else { return Err(p.badarg()) };

@@ -26,7 +26,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "map_hashmap_children", 1, map_hashmap_children),
 ];
 
-/// Associations that cost one reduction.
+/// Associations per reduction.
 const PAIRS_PER_REDUCTION: usize = 8;
 
 fn want<'h>(p: &'h Proc, t: Term<'h>) -> Result<Map<'h>, Raised> {
@@ -49,7 +49,7 @@ fn is_key<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(map::contains(want(p, a[1])?, a[0])))
 }
 
-/// A map being made from a list.
+/// State of building a map from a list.
 struct Making<'h> {
     rest: Term<'h>,
     map: MapBuilder<'h>,
@@ -87,7 +87,7 @@ fn from_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     from(p, a[0], |t| t.as_tuple_n().map(|[k, v]| (k, v)))
 }
 
-/// A map being made a list.
+/// State of building a list from a map.
 struct Listing<'h> {
     pairs: map::Iter<'h>,
     list: Term<'h>,
@@ -96,7 +96,7 @@ impl SuspendedState for Listing<'static> {
     type In<'h> = Listing<'h>;
 }
 
-/// A list in the order that OTP gives it: a large map's associations are put before one another.
+/// A list in OTP's order: the associations of a large map are prepended, so they come reversed.
 fn list_of<'h>(
     p: &'h Proc,
     m: Map<'h>,
@@ -126,10 +126,10 @@ fn values<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     list_of(p, want(p, a[0])?, |(_, v)| v)
 }
 
-/// Two maps being put together.
+/// State of merging two maps.
 enum Merging<'h> {
     Large(MapMerge<'h>),
-    /// A small map's associations into a large one: all, or those it lacks.
+    /// Adds a small map's associations to a large one: all, or only missing ones.
     Few {
         from: map::Iter<'h>,
         into: Term<'h>,
@@ -139,7 +139,7 @@ enum Merging<'h> {
 impl SuspendedState for Merging<'static> {
     type In<'h> = Merging<'h>;
 }
-/// Steps for an association that goes into a large map by itself.
+/// Steps for each insertion into a large map.
 const PUT: usize = 4;
 
 fn merge<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -172,7 +172,7 @@ fn merge<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     merged.ok_or_else(|| p.again::<Merging<'static>>(m, None))
 }
 impl<'h> Merging<'h> {
-    /// Goes on for so many steps: the map, where it is finished.
+    /// Continues for `left` steps. Returns the map when it is complete.
     fn run(&mut self, p: &'h Proc, left: &mut usize) -> Result<Option<Term<'h>>, Raised> {
         match self {
             Merging::Large(merge) => return Ok(merge.run(&p.heap, left)),
@@ -212,13 +212,13 @@ fn take<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
-/// A walk through a large map: nodes from the root down, each with the child to visit next.
+/// A traversal of a large map: the nodes from the root down, each with its next child to visit.
 struct Walk<'h> {
     stack: Vec<(MapNode<'h>, usize)>,
 }
 
 impl<'h> Walk<'h> {
-    /// From where a path leads: four bits a level, lowest first; of a collision node 64.
+    /// Starts at a path: four bits per level, lowest first; 64 bits for a collision node.
     fn start(m: Map<'h>, path: &[u64]) -> Option<Walk<'h>> {
         let (mut node, mut stack) = (m.root()?, Vec::new());
         for level in 0.. {
@@ -254,7 +254,7 @@ impl<'h> Walk<'h> {
             }
         }
     }
-    /// The path that leads to what `next` would give.
+    /// The path of the pair that `next` would return.
     fn path(&mut self) -> Option<Vec<u64>> {
         while let Some((node, at)) = self.stack.last() {
             if *at < node.children.len() {
@@ -265,7 +265,7 @@ impl<'h> Walk<'h> {
         let depth = self.stack.len();
         let mut digits = vec![0; depth.div_ceil(16)];
         for (level, (_, at)) in self.stack.iter().enumerate() {
-            // Above the last level the child being visited is the one before.
+            // Above the last level `at` is already past the child being visited.
             let at = if level + 1 == depth { *at } else { at.saturating_sub(1) };
             digits[level / 16] |= (at as u64) << (4 * (level % 16));
         }
@@ -273,11 +273,10 @@ impl<'h> Walk<'h> {
     }
 }
 
-/// `{K, V, Next}` where the third argument is `iterator`, else `[{K, V} | Acc]`.
-/// What one step of an ordered iterator costs.
+/// Reductions per step of an ordered iterator.
 const REDUCTIONS_AN_ORDERED_PAIR: i64 = 32;
 
-/// The next pairs of an iterator that goes by a list of keys.
+/// The next pairs of an iterator that follows a list of keys.
 fn ordered_next<'h>(p: &'h Proc, m: Map<'h>, keys: Term<'h>) -> BifResult<'h> {
     let left = p.heap.reductions_left();
     let most = (left / REDUCTIONS_AN_ORDERED_PAIR).max(1) as usize;
@@ -302,6 +301,7 @@ fn ordered_next<'h>(p: &'h Proc, m: Map<'h>, keys: Term<'h>) -> BifResult<'h> {
     Ok(pairs.iter().rev().fold(end, |rest, (k, v)| p.heap.tuple(&[*k, *v, rest])))
 }
 
+/// `{K, V, Next}` if the third argument is `iterator`, else `[{K, V} | Acc]`.
 fn map_next<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let iterator = a[2].is_atom(am::iterator);
     let m = a[1].as_map().filter(|_| iterator || a[2].is_list()).ok_or_else(|| p.badarg())?;
@@ -343,8 +343,8 @@ fn map_next<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
-/// The cells and nodes below the root of a large map, or below a node. They are no terms for anybody
-/// but `erts_debug:size/1`.
+/// The cells and nodes below a large map's root, or below a node. Only `erts_debug:size/1` uses
+/// them as terms.
 fn map_hashmap_children<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let node = want(p, a[0])?.root().ok_or_else(|| p.badarg())?;
     Ok(p.heap.list(node.children))

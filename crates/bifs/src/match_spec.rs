@@ -16,7 +16,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "match_spec_test", 3, match_spec_test_3),
 ];
 
-/// The program a magic reference stands for.
+/// The program behind a magic reference.
 pub(crate) fn program_of(t: Term<'_>) -> Option<Arc<MatchProgram>> {
     Heap::resource_ref(t)?.clone().downcast().ok()
 }
@@ -35,13 +35,13 @@ fn match_spec_compile_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// A list under way: what is left of it, and what matched before that, last first.
+/// State of matching a list: the rest of the list, and the results so far, last first.
 struct Matching<'h>(Term<'h>, Term<'h>);
 impl SuspendedState for Matching<'static> {
     type In<'h> = Matching<'h>;
 }
 
-/// What matches, last first, before a list of earlier results.
+/// Prepends the results, last first, to a list of earlier results.
 fn match_spec_run_r_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [list, prog, done] = *a else { return Err(p.badarg()) };
     let (Some(prog), true) = (program_of(prog), list.is_list()) else {
@@ -51,7 +51,7 @@ fn match_spec_run_r_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Matching(rest, mut done) = resumed.unwrap_or(Matching(list, done));
     let mut it = rest.list();
     let mut n = 0;
-    // As in OTP, as many as a whole time slice has, whatever is left of this one.
+    // As in OTP: as many as fit a whole time slice, whatever is left of this one.
     for t in it.by_ref().take(REDUCTIONS as usize) {
         n += 1;
         if let Some(v) = prog.run(p, t) {
@@ -104,8 +104,8 @@ fn match_spec_test_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.tuple(&[am::ok.into(), value, flags, messages]))
 }
 
-/// Does each clause give an object with the key of the one it matched? That is what
-/// `select_replace` asks for, and it is decided by the form of the clause alone.
+/// Whether each clause returns an object with the key of the object it matched, as `select_replace`
+/// requires. Decided by the form of the clause alone.
 pub(crate) fn keeps_key(spec: Term<'_>, keypos: usize) -> bool {
     spec.list().all(|c| {
         c.as_tuple_n::<3>()
@@ -140,7 +140,7 @@ fn clause_keeps_key(head: Term<'_>, body: Term<'_>, keypos: usize) -> Option<boo
     )
 }
 
-/// Does an expression always make what a pattern matched?
+/// Whether an expression always builds the same term that the pattern matched.
 fn makes_same(pattern: Term<'_>, made: Term<'_>, constant: bool) -> bool {
     let special = [am::underscore, am::dollar_dollar, am::dollar_underscore];
     let mut todo = vec![(pattern, made, constant)];

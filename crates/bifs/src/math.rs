@@ -31,12 +31,12 @@ pub const BIFS: &[BifEntry] = &[
     bif!("math", "tanh", 1, tanh),
 ];
 
-/// An argument: what is no number is `badarg`, an integer beyond all floats `badarith`.
+/// An argument as a float: `badarg` for other terms, `badarith` for an integer beyond the range.
 fn value(p: &Proc, t: Term<'_>) -> Result<f64, Raised> {
     float_value(t).ok_or_else(|| if t.is_integer() { p.badarith() } else { p.badarg() })
 }
 
-/// A result that is no number is `badarith`.
+/// A float result; `badarith` if it is not finite.
 fn answer<'h>(p: &'h Proc, f: f64) -> BifResult<'h> {
     if f.is_finite() {
         Ok(p.heap.float(f))

@@ -1,16 +1,16 @@
-//! MD5 whose state can be kept in a binary between calls, as `erlang:md5_update/2` wants it.
+//! MD5 with a state that fits a binary between calls, as `erlang:md5_update/2` requires.
 
 #[derive(Clone)]
 pub struct Md5 {
     state: [u32; 4],
-    /// Bytes so far.
+    /// Bytes hashed so far.
     count: u64,
-    /// The bytes of the block that is not full.
+    /// The bytes of the incomplete block.
     buffer: [u8; 64],
 }
 
 const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
-/// Bytes of a state in a binary.
+/// Size of a serialized state in bytes.
 const SIZE: usize = 16 + 8 + 64;
 
 impl Md5 {
@@ -98,7 +98,7 @@ impl Md5 {
     }
 }
 
-/// The constants of the 64 steps: the fractions of sines, in 32 bits.
+/// The constants of the 64 steps: fractional parts of sines, in 32 bits.
 fn sines() -> &'static [u32; 64] {
     static SINES: std::sync::OnceLock<[u32; 64]> = std::sync::OnceLock::new();
     SINES.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Pids, ports, references and funs as text and back, what funs say of themselves, and
+//! Conversion of pids, ports, references and funs to and from text, `fun_info`, and
 //! `erlang:display/1`.
 
 use std::io::Write;
@@ -49,7 +49,7 @@ fn fun_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     text(p, a[0], matches!(a[0].view(), View::Fun(_)))
 }
 
-/// The numbers of `Prefix<A.B.C>` written as a list.
+/// Parses the numbers of `Prefix<A.B.C>` given as a list.
 fn numbers<const N: usize>(t: Term<'_>, prefix: &str) -> Option<[u64; N]> {
     all_numbers(t, prefix)?.try_into().ok()
 }
@@ -61,12 +61,12 @@ fn all_numbers(t: Term<'_>, prefix: &str) -> Option<Vec<u64>> {
     let number = |s: &str| s.bytes().all(|b| b.is_ascii_digit()).then(|| s.parse().ok())?;
     inner.split('.').map(number).collect()
 }
-/// The node that a first number other than 0 stands for, where it is known.
+/// The node that a first number other than 0 stands for, if known.
 fn node(channel: u64) -> Option<(Atom, u32)> {
     let name = Atom::from_index(u32::try_from(channel).ok()?)?;
     Some((name, (hooks().node.creation)(name)?))
 }
-/// The first number of those of this node is 0.
+/// The first number of a local pid is 0.
 fn list_to_pid<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match numbers(a[0], "") {
         Some([0, n, serial]) if n < 1 << 15 && serial < 1 << 13 => {
@@ -89,13 +89,13 @@ fn list_to_port<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         _ => Err(p.badarg()),
     }
 }
-/// The most numbers of another node's reference.
+/// Maximum number of words of another node's reference.
 const MAX_REF: usize = 5;
 fn list_to_ref<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let all = all_numbers(a[0], "#Ref").filter(|all| all.iter().all(|n| n >> 32 == 0));
     match all.as_deref() {
         Some(&[0, c, b, a]) if a < 1 << 18 => Ok(p.heap.ref_read([a as u32, b as u32, c as u32])),
-        // The first number that stands there is the last of the reference.
+        // The text holds the words of the reference in reverse order.
         Some([channel, rest @ ..]) if *channel != 0 && (1..=MAX_REF).contains(&rest.len()) => {
             let (name, creation) = node(*channel).ok_or_else(|| p.badarg())?;
             let ids: Vec<u64> = rest.iter().rev().copied().collect();
@@ -131,7 +131,7 @@ fn fun_info<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         am::uniq => number(local.map(|e| e.old_uniq)),
         am::new_index => number(local.map(|e| e.index)),
         am::new_uniq => local.map_or(undefined, |e| p.heap.binary(&e.uniq)),
-        // Entries are kept for good: nobody counts.
+        // Entries are never freed, so there is no reference count to report.
         am::refc => number(local.map(|_| 1)),
         _ => return Err(p.badarg()),
     };
@@ -155,7 +155,7 @@ fn make_fun<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         _ => Err(p.badarg()),
     }
 }
-/// Straight to standard output, past any process.
+/// Writes directly to standard output, without any process.
 pub(crate) fn show(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(bytes).and_then(|()| out.flush());
@@ -175,7 +175,7 @@ fn debug_display<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     text.push(b'\n');
     Ok(p.heap.byte_list(&text))
 }
-/// To standard error, as OTP does.
+/// Writes to standard error, as OTP does.
 fn display_string<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let chars = a[0].list_to_vec().ok_or_else(|| p.badarg())?;
     let code = |c: &Term<'_>| c.as_small().and_then(|c| u32::try_from(c).ok());
@@ -184,7 +184,7 @@ fn display_string<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let _ = std::io::stderr().write_all(text.as_bytes());
     Ok(am::true_.into())
 }
-/// To standard output or standard error. (Terminals take no input from programs any more.)
+/// Writes to standard output or standard error. (Programs can no longer insert terminal input.)
 fn display_string_to<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let bytes = match a[1].as_bits() {
         Some(bits) if bits.is_binary() => bits.to_bytes().to_vec(),
@@ -204,7 +204,7 @@ fn display_string_to<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     Ok(am::true_.into())
 }
-/// As `display/1` shows it, cut off where a limit is given, which counts the parts of the term.
+/// The text that `display/1` prints, cut off after a number of subterms if a limit is given.
 fn term_to_string<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match a[1].as_small() {
         None if a[1].is_atom(am::undefined) => Ok(p.heap.byte_list(&print::display(a[0]))),

@@ -1,4 +1,4 @@
-//! `os`: the environment, clocks of the operating system, signals.
+//! Module `os`: environment, system clocks, signals.
 
 use kvik_env::clock::{monotonic_nanos, wall_nanos};
 use kvik_env::signal::SignalAction;
@@ -21,13 +21,13 @@ pub const BIFS: &[BifEntry] = &[
     bif!("os", "set_signal", 2, set_signal_2),
 ];
 
-/// A variable's name or value: a list of characters.
+/// A variable's name or value, given as a list of characters.
 fn text(p: &Proc, t: Term<'_>) -> Result<Vec<u8>, Raised> {
     let t = if t.is_list() { native(t) } else { None };
     t.ok_or_else(|| p.badarg())
 }
 
-/// A name: without a `=`.
+/// A variable's name, which must not contain `=`.
 fn name(p: &Proc, t: Term<'_>) -> Result<Vec<u8>, Raised> {
     let n = text(p, t)?;
     if n.contains(&b'=') {
@@ -36,7 +36,7 @@ fn name(p: &Proc, t: Term<'_>) -> Result<Vec<u8>, Raised> {
     Ok(n)
 }
 
-/// Bytes that are not valid in the encoding of names come out one by one.
+/// A value as characters, or as bytes if it is not valid in the encoding of file names.
 fn out<'h>(p: &'h Proc, bytes: &[u8]) -> Term<'h> {
     from_native(p, bytes).unwrap_or_else(|| p.heap.byte_list(bytes))
 }

@@ -7,7 +7,7 @@ use kvik_term::{am, Term};
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "decode_packet", 3, decode_packet_3)];
 
-/// The protocol, and whether HTTP's strings are binaries.
+/// The packet type, and whether HTTP strings are binaries.
 fn kind(t: Term<'_>) -> Option<(PacketKind, bool)> {
     let k = match (t.as_small(), t.as_atom()) {
         (Some(0), _) | (_, Some(am::raw)) => PacketKind::Raw,

@@ -1,4 +1,4 @@
-//! `prim_file`: what works on names, and what files are.
+//! `prim_file`: functions that take names, and file information.
 
 use kvik_env::file::{self as sys, FileInfo, FileKind};
 use kvik_env::{path, Errno};
@@ -27,9 +27,9 @@ pub const BIFS: &[BifEntry] = &[
     bif!("prim_file", "altname_nif", 1, not_here_1),
 ];
 
-/// The record `#file_info{}`. `access` is bits: 1 read, 2 write.
+/// The record `#file_info{}`. `access` is a bit set: 1 read, 2 write.
 pub fn file_info<'h>(p: &'h Proc, i: &FileInfo, access: u32) -> Term<'h> {
-    // Times before the year 0 have no date.
+    // Times before the year 0 have no date in Erlang.
     const FIRST_TIME: i64 = -62_167_219_200;
     let h = &p.heap;
     let kind = match i.kind {
@@ -45,7 +45,7 @@ pub fn file_info<'h>(p: &'h Proc, i: &FileInfo, access: u32) -> Term<'h> {
         3 => am::read_write,
         _ => am::none,
     };
-    // OTP keeps 32 bits of these.
+    // OTP truncates these to 32 bits.
     let n = |v: u64| h.unsigned(v & 0xFFFF_FFFF);
     let time = |t: i64| h.integer(t.max(FIRST_TIME));
     h.tuple(&[
@@ -66,7 +66,7 @@ pub fn file_info<'h>(p: &'h Proc, i: &FileInfo, access: u32) -> Term<'h> {
     ])
 }
 
-/// What the permission bits allow us.
+/// The access that the permission bits give this process.
 fn access_by_mode(i: &FileInfo) -> u32 {
     let (uid, gid) = sys::effective_ids();
     let shift = if i.uid == uid {
@@ -107,7 +107,7 @@ fn set_permissions_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn set_owner_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    // -1 leaves an owner as it is.
+    // -1 leaves an owner unchanged.
     let id = |t: Term<'_>| Some(i32::try_from(t.as_i64()?).ok()? as u32);
     let (Some(uid), Some(gid)) = (id(a[1]), id(a[2])) else {
         return Err(p.badarg());
@@ -165,11 +165,11 @@ fn get_cwd_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     ok_value(p, path::current_dir().map(|b| p.heap.binary(&b)))
 }
 fn set_cwd_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    // Programs that were asked for before begin where that was.
+    // Programs requested earlier start in the old directory, so wait until they have started.
     kvik_port::spawn_thread::settle();
     ok_or_error(p, path_of(a[0]).and_then(|n| path::set_current_dir(&n)))
 }
-/// Drives and short names exist on another system.
+/// Drives and short names only exist on Windows.
 fn not_here_1<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(posix_error(p, Errno::NOTSUP))
 }

@@ -1,7 +1,6 @@
-//! Module `persistent_term`: terms that all processes share without copying, as literals.
+//! Module `persistent_term`: terms that all processes share as literals, without copying.
 //!
-//! A pair that is replaced or erased is freed when no process holds any part of it: see
-//! `literals.rs`.
+//! A replaced or erased pair is freed when no process holds any part of it: see `literals.rs`.
 
 use std::collections::HashMap;
 use std::sync::{OnceLock, RwLock};
@@ -24,11 +23,11 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "erase_persistent_terms", 0, erase_all_0),
 ];
 
-/// `{Key, DeferredTerm}` in an area of its own.
+/// `{Key, Value}` in its own area.
 type Pair = LiteralArea;
 
-/// What OTP's table counts for, as `info/0` tells of that: places, at least so many, and bytes for
-/// the table and for each pair besides its words.
+/// Sizes of OTP's table, which `info/0` reports: minimum slots, and overhead in bytes of the table
+/// and of each pair.
 const MIN_TABLE_SLOTS: usize = 8;
 const TABLE_BYTES: usize = 112;
 const PAIR_BYTES: usize = 16;
@@ -37,7 +36,7 @@ struct Pairs {
     by_hash: HashMap<u32, Vec<Pair>>,
     count: usize,
     words: usize,
-    /// At least twice as many as there are pairs.
+    /// Table slots: at least twice the number of pairs.
     places: usize,
 }
 
@@ -101,19 +100,19 @@ impl Pairs {
     }
 }
 
-/// Frees a pair that is not in the table any more. Only its value is ever given out.
+/// Frees a pair that was removed from the table. Only its value was ever shared with processes.
 fn retire(pair: Pair) {
     if parts(&pair).is_some_and(|[_, v]| !v.is_immediate()) {
         literals::retire_area(pair);
     }
 }
 
-/// Places of the table, used or not.
+/// Slots of the table, used or not.
 pub(crate) fn buckets() -> usize {
     pairs().read().unwrap_or_else(|e| e.into_inner()).places
 }
 
-/// The table has changed: the rest comes in the process's next time slice, as in OTP.
+/// After a change to the table the BIF returns in the process's next time slice, as in OTP.
 fn changed(p: &Proc) -> Raised {
     p.give_up_turn();
     p.again::<Changed>((), None)
@@ -125,7 +124,7 @@ impl SuspendedState for Changed {
 fn put_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     put(p, a, true)
 }
-/// Fails where the key has another value.
+/// Raises `badarg` if the key has another value.
 fn put_new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     put(p, a, false)
 }
@@ -147,17 +146,17 @@ fn put<'h>(p: &'h Proc, a: &[Term<'h>], replaces: bool) -> BifResult<'h> {
     old.into_iter().for_each(retire);
     Err(changed(p))
 }
-/// The value of a key, as it lies in the table.
+/// The value of a key, shared with the table.
 fn value<'h>(p: &'h Proc, key: Term<'_>) -> Option<Term<'h>> {
     let all = pairs().read().unwrap_or_else(|e| e.into_inner());
     all.get(key).map(|v| p.heap.copy(v))
 }
-/// Looks at all keys and values, if nobody changes them just now: a dump may be written at any moment.
+/// Visits all keys and values, or none if the table is locked: a dump may be written at any moment.
 pub(crate) fn each(mut f: impl FnMut(Term<'_>, Term<'_>)) {
     let Ok(all) = pairs().try_read() else { return };
     all.by_hash.values().flatten().filter_map(parts).for_each(|[k, v]| f(k, v));
 }
-/// Looks at the memory of all pairs.
+/// Visits the memory of all pairs.
 pub(crate) fn each_area(f: impl FnMut(&LiteralArea)) {
     let all = pairs().read().unwrap_or_else(|e| e.into_inner());
     all.by_hash.values().flatten().for_each(f);

@@ -11,7 +11,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "phash2", 2, phash2_2),
 ];
 
-/// A range from 1 to 2^32.
+/// Parses a range: 1 to 2^32.
 fn range(p: &Proc, t: Term<'_>) -> Result<u64, Raised> {
     t.as_u64().filter(|n| (1..=1 << 32).contains(n)).ok_or_else(|| p.badarg())
 }
@@ -25,7 +25,7 @@ struct Hashing;
 impl SuspendedState for Hashing {
     type In<'h> = Phash2<'h>;
 }
-/// Terms hashed for one reduction.
+/// Terms hashed per reduction.
 const TERMS_PER_REDUCTION: usize = 32;
 
 fn phash2<'h>(p: &'h Proc, t: Term<'h>) -> Result<u64, Raised> {

@@ -1,7 +1,7 @@
-//! Ports: opening, the calls behind `erlang:port_*`, and what is told about them.
+//! Ports: opening them, the functions behind `erlang:port_*`, and port information.
 //!
-//! Most functions here answer an atom for an error (`badarg`, `badopt`, `enoent` …) which
-//! `erlang.erl` turns into an exception, or a reference whose answer comes as a message.
+//! Most functions here return an atom for an error (`badarg`, `badopt`, `enoent` …), which
+//! `erlang.erl` turns into an exception, or a reference whose reply comes as a message.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "port_get_data", 1, port_get_data_1),
 ];
 
-/// A port by identifier or registered name; it may be closed.
+/// The port of an identifier or registered name; it may be closed.
 fn named(t: Term<'_>) -> Option<Arc<Port>> {
     match t.as_atom() {
         Some(name) => find(host::host()?.whereis(name)?),
@@ -44,10 +44,10 @@ fn command(t: Term<'_>) -> Option<Vec<u8>> {
     native(t).filter(|c| !c.is_empty())
 }
 
-/// What the first argument of `open_port/2` asks for. `None`: `badarg`.
+/// Parses the first argument of `open_port/2`. `None`: `badarg`.
 fn what(t: Term<'_>) -> Option<PortTarget> {
     let Some(t) = t.as_tuple() else {
-        // Not documented any more: a name or a string alone is a file.
+        // Undocumented legacy form: a bare name or string is a file.
         return (t.as_atom().is_some() || t.is_list()).then(|| command(t).map(PortTarget::File))?;
     };
     match (t.elements(), t.get(0)?.as_atom()?) {
@@ -62,7 +62,7 @@ fn what(t: Term<'_>) -> Option<PortTarget> {
     }
 }
 
-/// Busy limits: `Some(None)` for `disabled`.
+/// Parses busy limits; `Some(None)`: `disabled`.
 fn limits(t: Term<'_>) -> Option<Option<BusyLimits>> {
     if t == am::disabled {
         return Some(None);
@@ -76,7 +76,7 @@ fn limits(t: Term<'_>) -> Option<Option<BusyLimits>> {
     Some(Some(BusyLimits { low: low.min(high), high }))
 }
 
-/// Names and values of environment variables; without a value: to be taken out.
+/// Environment variables with their new values; `None` removes a variable.
 type Changes = Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
 fn changes(t: Term<'_>) -> Option<Changes> {
@@ -141,7 +141,7 @@ fn flag_option(o: &mut PortOptions, name: Atom) -> Option<()> {
     Some(())
 }
 
-/// `None`: `badopt`.
+/// Parses the options of `open_port/2`. `None`: `badopt`.
 fn options(list: Term<'_>) -> Option<PortOptions> {
     let mut o = PortOptions::default();
     let mut dir = None;
@@ -164,7 +164,8 @@ fn options(list: Term<'_>) -> Option<PortOptions> {
     Some(o)
 }
 
-/// What only fits programs, and arguments only one that is named by its file.
+/// Whether the options fit the target: exit status only for programs, arguments only for
+/// `spawn_executable`.
 fn fits(what: &PortTarget, o: &PortOptions) -> bool {
     let program = !matches!(what, PortTarget::Fd(..) | PortTarget::File(_));
     let executable = matches!(what, PortTarget::Executable(_));
@@ -199,7 +200,7 @@ fn open_port_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
-/// A call that waits for a busy port.
+/// State of a call that waits for a busy port.
 enum Busy {}
 impl SuspendedState for Busy {
     type In<'h> = ();
@@ -219,11 +220,11 @@ fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if !flags.rest.is_nil() {
         return Ok(am::badopt.into());
     }
-    // Whether it is open is looked at when it is written to.
+    // Whether the port is open is checked later, by the write.
     let (Some(port), me) = (named(a[0]), p.pid()) else {
         return Ok(am::badarg.into());
     };
-    // Most drivers cannot be written to while they are busy, whatever it is.
+    // Most drivers refuse forced writes while they are busy, whatever the data.
     let refused = || force && port.is_open() && !port.takes_force();
     let Some(bytes) = iodata::bytes(a[1]) else {
         return Ok(if refused() { am::notsup.into() } else { am::badarg.into() });
@@ -290,12 +291,12 @@ fn port_connect_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(true))
 }
 
-/// A list of pids.
+/// A list of local pids.
 fn pids<'h>(p: &'h Proc, all: &[u32]) -> Term<'h> {
     all.iter().rev().fold(Term::NIL, |l, n| p.heap.cons(Term::local_pid(*n), l))
 }
 
-/// The value of one item; `None` where there is no such item.
+/// The value of one item of port information; `None`: no such item.
 fn item<'h>(p: &'h Proc, id: u32, i: &PortInfo, name: Atom) -> Option<Term<'h>> {
     let h = &p.heap;
     Some(match name {

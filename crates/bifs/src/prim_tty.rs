@@ -1,5 +1,5 @@
-//! Module `prim_tty` (since OTP 26): the terminal, or what stands in its place. The shell's own editing
-//! is done in Erlang.
+//! Module `prim_tty` (since OTP 26): the terminal, or the pipe or file used instead. Line editing
+//! itself is done in Erlang.
 
 use std::ffi::CStr;
 use std::io::IoSlice;
@@ -54,12 +54,12 @@ pub const BIFS: &[BifEntry] = &[
 
 const STDIN: RawFd = 0;
 const STDOUT: RawFd = 1;
-/// Bytes that one read may bring.
+/// Maximum bytes per read.
 const READ_BYTES: usize = 1024;
-/// A character as C has it.
+/// Size of a C `wchar_t`.
 const WCHAR_BYTES: usize = 4;
 
-/// A terminal that is being used: its settings before that, and those it is to have.
+/// A terminal in use: its original settings, and the ones to set.
 struct Terminal {
     output: RawFd,
     settings: Mutex<Option<(TtySettings, TtySettings)>>,
@@ -118,7 +118,7 @@ fn create<'h>(p: &'h Proc, output: RawFd, before: Option<TtySettings>) -> BifRes
     Ok(p.heap.tuple(&[am::ok.into(), t]))
 }
 
-/// For standard output or standard error (since OTP 28).
+/// Opens the terminal of standard output or standard error (since OTP 28).
 fn tty_create_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let output = descriptor(p, a[0])?;
     if output == STDIN {
@@ -127,7 +127,7 @@ fn tty_create_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     create(p, output, tty::settings(output).ok())
 }
 
-/// Makes the terminal one of the shell's own (`raw`), or what it was before (since OTP 28).
+/// Puts the terminal into `raw` mode, or restores the original settings (since OTP 28).
 fn tty_init_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let options = a[1].as_map().ok_or_else(|| p.badarg())?;
     let t = terminal(p, a[0])?;
@@ -148,7 +148,7 @@ fn tty_init_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(am::ok.into())
 }
 
-/// Is the other end of a standard descriptor still there? (since OTP 28)
+/// Whether the other end of a standard descriptor is still open (since OTP 28).
 fn tty_is_open_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     terminal(p, a[0])?;
     match fd::hung_up(descriptor(p, a[1])?) {
@@ -162,7 +162,7 @@ fn setupterm_nif_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     set_description(p, name.as_bytes(), "setupterm")
 }
 
-/// Settles what the terminal will be like; `tty_set/1` makes it so.
+/// Computes the terminal settings; `tty_set/1` applies them.
 fn tty_init_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let of = descriptor(p, a[1])?;
     let options = a[2].as_map().ok_or_else(|| p.badarg())?;
@@ -210,7 +210,7 @@ fn tty_select_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     tty_select_2(p, &[a[0], a[2]])
 }
 
-/// Input only: signals go to `erl_signal_server` (since OTP 28).
+/// Selects for input only: signals go to `erl_signal_server` (since OTP 28).
 fn tty_select_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     terminal(p, a[0])?;
     let input = ready_message(a[0], a[1]).ok_or_else(|| p.system_limit())?;
@@ -245,7 +245,7 @@ fn tty_window_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some((columns, rows)) = tty::window_size(STDIN).or_else(|| tty::window_size(STDOUT)) else {
         return Ok(error(h, errno_atom(Errno::NOTSUP)));
     };
-    // What is not known is -1.
+    // Unknown values are -1.
     let [columns, rows] = [columns, rows].map(|n| if n == 0 { -1 } else { i64::from(n) });
     match (columns, rows) {
         (-1, -1) => Ok(error(h, errno_atom(Errno::NOTSUP))),
@@ -253,7 +253,7 @@ fn tty_window_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// Writes all of it, and waits where the reader of it is slow.
+/// Writes all bytes; blocks if the reader is slow.
 fn write_all(output: RawFd, bytes: &[u8]) -> Result<(), Errno> {
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -291,7 +291,7 @@ fn read_some(most: usize) -> Result<Vec<u8>, Errno> {
 fn read_nif_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     read(p, a, READ_BYTES)
 }
-/// At most so many bytes (since OTP 28).
+/// Reads at most that many bytes (since OTP 28).
 fn read_nif_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let most = a[2].as_u64().ok_or_else(|| p.badarg())?;
     read(p, a, most.min(READ_BYTES as u64) as usize)
@@ -306,7 +306,7 @@ fn read<'h>(p: &'h Proc, a: &[Term<'h>], most: usize) -> BifResult<'h> {
             Ok(bytes) if bytes.is_empty() => Ok(None),
             r => r.map(Some),
         };
-        // After the end, or an error, nobody reads again.
+        // After the end of input or an error there is no further read.
         match read {
             Ok(Some(_)) => reader::await_input(pid, message).and(read),
             r => r,
@@ -345,7 +345,7 @@ fn wcwidth_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// The columns of characters of four bytes, up to the first zero.
+/// The display width of a string of 4-byte characters, up to the first zero.
 fn wcswidth_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let bytes = bytes_of(a[0]).map_err(|_| p.badarg())?;
     let mut columns = 0;
@@ -367,7 +367,7 @@ fn sizeof_wchar_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 }
 
 kvik_state::vm_state! {
-    /// The description of the terminal that `tgetent_nif/1` was asked for last.
+    /// The terminal description that `tgetent_nif/1` or `setupterm_nif/0` loaded last.
     static DESCRIPTION: Mutex<Option<Description>> = Mutex::new(None);
 }
 
@@ -375,7 +375,7 @@ fn description() -> MutexGuard<'static, Option<Description>> {
     DESCRIPTION.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// A name with a zero behind it, as C wants it.
+/// A NUL-terminated name, as C expects it.
 fn name(p: &Proc, t: Term<'_>) -> Result<Vec<u8>, Raised> {
     let bytes = bytes_of(t).map_err(|_| p.badarg())?;
     let name = CStr::from_bytes_until_nul(&bytes).map(|s| s.to_bytes().to_vec());
@@ -416,7 +416,7 @@ fn tgetstr_nif_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// By terminfo's name, which has to be one.
+/// By terminfo name, which must exist; else `badarg`.
 fn tigetstr_nif_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let place = terminfo::string_place(&name(p, a[0])?).ok_or_else(|| p.badarg())?;
     let all = description();
@@ -426,7 +426,7 @@ fn tigetstr_nif_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// What is written for a string with these parameters.
+/// The bytes to write for a terminfo string with these parameters.
 fn tputs_nif_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let text = name(p, a[0])?;
     let given = a[1].list_to_vec().filter(|l| l.len() <= PARAMETERS).ok_or_else(|| p.badarg())?;

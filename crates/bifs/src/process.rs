@@ -1,4 +1,4 @@
-//! Processes: signals, links, monitors, flags, names, dictionary, and what may be asked of one.
+//! Processes: signals, links, monitors, flags, names, dictionary, and process information.
 
 mod all;
 mod backtrace;
@@ -36,15 +36,15 @@ pub const BIFS: &[&[BifEntry]] = &[
     timer::BIFS,
 ];
 
-/// `{Ref, Answer}` to a process, from another.
+/// Sends `{Ref, Answer}` from one process to another.
 fn reply(to: u32, from: u32, r: &OwnedTerm, answer: &OwnedTerm) {
     let m = message(|h| h.tuple(&[h.copy(r.term()), h.copy(answer.term())]));
     deliver_from(to, Term::local_pid(from), m);
 }
 
-/// What a process has found out by looking at another, without a signal to it. Signals that it was
-/// sent before, maybe by the other, count first: where there are some, the answer comes in its next
-/// time slice.
+/// Returns an answer found by direct access to another process, without a signal. Signals already
+/// in this process's queue, perhaps from that process, must take effect first: if there are any,
+/// the BIF returns in the next time slice.
 fn found<'h>(p: &'h Proc, answer: Term<'h>) -> BifResult<'h> {
     if !p.has_other_signals() {
         return Ok(answer);
@@ -52,16 +52,16 @@ fn found<'h>(p: &'h Proc, answer: Term<'h>) -> BifResult<'h> {
     p.give_up_turn();
     Err(p.again::<Found>(answer, None))
 }
-/// The answer of a BIF that goes on in its next time slice.
+/// State of a BIF that returns its answer in the next time slice.
 struct Found;
 impl SuspendedState for Found {
     type In<'h> = Term<'h>;
 }
 
-/// Words of most answers, with all that is around them.
+/// Size of most replies in words, including the message around the answer.
 const ANSWER_WORDS: usize = 64;
 
-/// Asks another process for something and waits for the answer: traps to a receive.
+/// Asks another process and waits for its reply: traps to a receive.
 pub(crate) fn ask(
     p: &Proc,
     pid: u32,
@@ -69,7 +69,8 @@ pub(crate) fn ask(
 ) -> Raised {
     ask_for_large(p, pid, |_| 0, f)
 }
-/// The same where the answer may be large. `words`: how many it has about; more cost a copy.
+/// Like [`ask`], for replies that may be large. `words`: estimated size; a larger reply costs an
+/// extra copy.
 fn ask_for_large(
     p: &Proc,
     pid: u32,
@@ -79,8 +80,8 @@ fn ask_for_large(
     let r = p.heap.make_ref();
     let (own, id) = (p.pid(), OwnedTerm::new(r));
     let run = move |of: Option<&Proc>| {
-        // As in OTP the answer counts as work of the process that gives it. Only its total, as it may give
-        // the answer in a time slice in which none of its code runs.
+        // As in OTP, the answering process is charged. Only its total is counted, since it may
+        // answer in a time slice in which none of its code runs.
         of.into_iter().for_each(|of| of.count_reductions(1));
         let words = ANSWER_WORDS + of.map_or(0, words);
         let m = OwnedTerm::build(words, |h| h.tuple(&[h.copy(id.term()), f(of, h)]));
@@ -92,7 +93,7 @@ fn ask_for_large(
     p.trap_in_next_turn(kvik_code::export(am::erts_internal, am::await_result, 1), &[r])
 }
 
-/// A local pid; `None` also for those of other nodes.
+/// The number of a local pid; `None` for pids of other nodes, too.
 fn local(t: Term<'_>) -> Option<u32> {
     t.as_local_pid()
 }

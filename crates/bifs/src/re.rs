@@ -1,8 +1,8 @@
-//! Module `re`: compiling and matching. What goes over whole subjects (`global`) and to and from
-//! Unicode lists is Erlang code in OTP's `re`, which these natives trap to.
+//! Module `re`: compiling and matching. Global matches (`global`) and conversion from and to
+//! Unicode lists are Erlang code in OTP's `re`, to which these natives trap.
 //!
-//! A compiled pattern's binary holds the pattern's source and options, so that it may be sent, kept
-//! and loaded as a literal; the machine code behind it is found in a cache.
+//! The binary of a compiled pattern holds its source and options, so it can be sent, stored and
+//! loaded as a literal; the machine code is looked up in a cache.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -26,10 +26,10 @@ pub const BIFS: &[BifEntry] = &[
     bif!("re", "inspect", 2, inspect_2),
 ];
 
-/// The release of PCRE that OTP 25 has, whose behaviour this is.
+/// The PCRE release of OTP 25, whose behaviour is reproduced here.
 const VERSION: &str = "8.44";
 
-/// Texts that PCRE changed since, by error number.
+/// Error texts that newer PCRE releases changed, by error number.
 const OLD_TEXTS: &[(i32, &str)] = &[
     (109, "nothing to repeat"),
     (114, "missing )"),
@@ -54,7 +54,7 @@ const OLD_TEXTS: &[(i32, &str)] = &[
     (168, "\\c must be followed by an ASCII character"),
 ];
 
-/// How a pattern is compiled, as its binary tells.
+/// Compile options, as stored in a pattern's binary.
 #[derive(Copy, Clone, Default, PartialEq, Eq)]
 struct How {
     options: u32,
@@ -63,7 +63,7 @@ struct How {
 }
 
 const MAGIC: &[u8; 4] = b"kvre";
-/// Magic, options, newline, bsr.
+/// Size of the header: magic, options, newline, bsr.
 const HEAD: usize = 4 + 4 + 1 + 1;
 
 impl How {
@@ -85,7 +85,7 @@ impl How {
 
 const CACHE: usize = 512;
 
-/// The compiled form of a pattern's binary.
+/// The compiled form of a pattern's binary, from the cache or newly compiled.
 fn compiled(binary: &[u8]) -> Result<Arc<Pattern>, Option<CompileError>> {
     kvik_state::vm_state! {
         static PATTERNS: OnceLock<Mutex<HashMap<Vec<u8>, Arc<Pattern>>>> = OnceLock::new();
@@ -116,12 +116,12 @@ struct Options<'h> {
     capture: Option<(Term<'h>, Term<'h>)>,
     global: bool,
     report_errors: bool,
-    /// Some option that only `run`, or only `compile`, has.
+    /// Whether an option is only valid for `run`, or only for `compile`.
     only_run: bool,
     only_compile: bool,
 }
 
-/// Options that are flags of PCRE's compiler.
+/// Options that map to flags of PCRE's compiler.
 const COMPILE_FLAGS: &[(Atom, u32)] = &[
     (am::unicode, opt::UTF),
     (am::caseless, opt::CASELESS),
@@ -219,8 +219,8 @@ fn in_erlang<'h>(p: &'h Proc, f: Atom, a: &[Term<'h>]) -> Raised {
     }
 }
 
-/// The day is PCRE2's, and so another than OTP's: whoever keeps compiled patterns, as Elixir does in
-/// its modules, compares versions and compiles anew what another machine has compiled.
+/// The date is PCRE2's and so differs from OTP's. Users that store compiled patterns, such as
+/// Elixir in its modules, compare versions and recompile patterns of another machine.
 fn version_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.binary(format!("{VERSION} {}", kvik_sys::pcre::released()).as_bytes()))
 }
@@ -236,11 +236,11 @@ fn pattern_term<'h>(p: &'h Proc, c: &Pattern, how: How, binary: &[u8]) -> Term<'
         p.heap.binary(binary),
     ])
 }
-/// `{error, {Text, Offset}}`, or with `compile` around.
+/// `{error, {Text, Offset}}`, or for `run` `{error, {compile, {Text, Offset}}}`.
 fn error_term<'h>(p: &'h Proc, e: &CompileError, in_run: bool) -> Term<'h> {
     let h = &p.heap;
     let text = OLD_TEXTS.iter().find(|(c, _)| *c == e.code).map_or(e.text.as_str(), |(_, t)| t);
-    // These two it found one byte earlier.
+    // The old PCRE reported these two one byte earlier.
     let offset = e.offset - (matches!(e.code, 143 | 147) && e.offset > 0) as usize;
     let mut what = h.tuple(&[h.string(text), h.unsigned(offset as u64)]);
     if in_run {
@@ -266,7 +266,7 @@ fn compile_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// The parts of a compiled pattern's tuple: is it Unicode, and its binary.
+/// The Unicode flag and the binary of a compiled pattern's tuple.
 fn parts<'h>(t: Term<'h>) -> Option<(bool, Vec<u8>)> {
     let [tag, captures, unicode, crlf, b] = t.as_tuple_n::<5>()?;
     let smalls = captures.is_small() && unicode.is_small() && crlf.is_small();
@@ -348,10 +348,10 @@ fn exec<'h>(p: &'h Proc, subject: Term<'h>, c: &Arc<Pattern>, o: &Options<'h>) -
     Running { matching, wanted, report_errors: o.report_errors }.go_on(p, subject)
 }
 
-/// Steps of a match for one reduction.
+/// Match steps per reduction.
 const STEPS_PER_REDUCTION: usize = 8;
 
-/// A match under way.
+/// State of a match.
 struct Running<'h> {
     matching: Matching<'h>,
     wanted: Wanted,
@@ -398,12 +398,12 @@ enum Kind {
 }
 enum Which {
     None,
-    /// All that took part, from that one on.
+    /// All groups that took part in the match, from that one on.
     From(usize),
-    /// Those; of several with the same name the first that took part.
+    /// The listed groups; among several with the same name, the first that took part.
     These(Vec<Vec<usize>>),
 }
-/// What of a match is to be answered.
+/// Which parts of a match to return, and in which form.
 struct Wanted {
     which: Which,
     kind: Kind,
@@ -435,7 +435,7 @@ impl Wanted {
         };
         Some(Wanted { which, kind })
     }
-    /// The groups that a number or name stands for.
+    /// The groups of a number or name.
     fn one(names: &[(Vec<u8>, Vec<usize>)], t: Term<'_>) -> Option<Vec<usize>> {
         let name = match t.view() {
             View::Small(i) => {
@@ -481,7 +481,7 @@ impl Wanted {
     }
 }
 
-/// The names of groups, in order, each with its groups.
+/// The names of groups in order, each with its group numbers.
 fn all_names(c: &Pattern) -> Vec<(Vec<u8>, Vec<usize>)> {
     let mut all: Vec<(Vec<u8>, Vec<usize>)> = Vec::new();
     for (name, group) in c.names() {

@@ -1,11 +1,11 @@
-//! What PCRE changed between the release that OTP 25 has and the one at hand, where it shows in the
-//! text of a pattern: names of classes without regard to case, and where a lookbehind fails.
+//! Differences between the PCRE release of OTP 25 and the current one that depend on the pattern's
+//! text: case-insensitive class names, and the offset of lookbehind errors.
 
 use std::borrow::Cow;
 
 use kvik_sys::pcre::{opt, CompileError, Pattern};
 
-/// Errors in a lookbehind: not of fixed length, and a branch of it too long.
+/// Lookbehind errors: not of fixed length, and branch too long.
 const LOOKBEHIND: i32 = 125;
 const LOOKBEHIND_BRANCH: i32 = 200;
 
@@ -26,7 +26,7 @@ pub fn compile(
     })
 }
 
-/// What a pattern consists of, as far as it matters here.
+/// Kinds of pattern elements that matter here.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Kind {
     Open,
@@ -36,7 +36,7 @@ enum Kind {
     Other,
 }
 
-/// The next piece of a pattern: what it is, and its length.
+/// The next element of a pattern: its kind and its length.
 fn piece(s: &[u8], extended: bool) -> (Kind, usize) {
     let until = |from: usize, end: &[u8]| {
         let rest = s.get(from..).unwrap_or_default();
@@ -57,7 +57,7 @@ fn piece(s: &[u8], extended: bool) -> (Kind, usize) {
     }
 }
 
-/// The length of a class of characters, from its opening bracket to the closing one.
+/// Length of a character class, from its opening bracket to the closing one.
 fn class_len(s: &[u8]) -> usize {
     let mut at = if s.get(1) == Some(&b'^') { 2 } else { 1 };
     if s.get(at) == Some(&b']') {
@@ -74,15 +74,15 @@ fn class_len(s: &[u8]) -> usize {
     s.len()
 }
 
-/// The length of `[:name:]` at the beginning of the text, if that is there.
+/// Length of `[:name:]` at the beginning of the text, if it is there.
 fn name_len(s: &[u8]) -> Option<usize> {
     let name = s.get(2..)?;
     let n = name.iter().take_while(|c| c.is_ascii_alphabetic() || **c == b'^').count();
     name.get(n..)?.starts_with(b":]").then_some(n + 4)
 }
 
-/// Without regard to case, `[:upper:]` and `[:lower:]` are all letters: so it was with Unicode
-/// properties too. The text keeps its length.
+/// Case-insensitive `[:upper:]` and `[:lower:]` match all letters; in the old PCRE also with
+/// Unicode properties. The length of the text is kept.
 fn classes_as_before(source: &[u8], options: u32) -> Cow<'_, [u8]> {
     let mut text = Cow::Borrowed(source);
     if options & opt::UCP == 0 {
@@ -104,7 +104,8 @@ fn classes_as_before(source: &[u8], options: u32) -> Cow<'_, [u8]> {
     text
 }
 
-/// A group begins, perhaps one that sets options, `(?i:`, or sets them for the one it is in, `(?i)`.
+/// Handles the start of a group that may set options for itself, `(?i:`, or for the enclosing
+/// group, `(?i)`.
 fn open(caseless: &mut Vec<bool>, now: bool, rest: &[u8]) {
     let mut inner = now;
     if let Some(flags) = rest.strip_prefix(b"?") {
@@ -118,7 +119,7 @@ fn open(caseless: &mut Vec<bool>, now: bool, rest: &[u8]) {
             }
         }
         match flags.get(n) {
-            // The group that closes at once hands them to the one around.
+            // `(?i)` closes at once and sets the options of the enclosing group.
             Some(b')') => caseless.last_mut().into_iter().for_each(|c| *c = inner),
             Some(b':') => {}
             _ => inner = now,
@@ -140,8 +141,8 @@ fn name_letters(text: &mut [u8], from: usize, to: usize) {
     }
 }
 
-/// Where PCRE found the lookbehind that begins there wanting: at the end of the first alternative
-/// that has no fixed length.
+/// The offset at which the old PCRE reported a lookbehind starting at `from`: the end of the first
+/// alternative without a fixed length.
 fn lookbehind_end(
     source: &[u8],
     from: usize,

@@ -1,5 +1,5 @@
-//! Scans the memory of all processes and tables for holders of a term, for questions that only
-//! tests, debuggers and `nodes(known)` ask, so no counts are kept for them.
+//! Scans the memory of all processes and tables for holders of a term. Only tests, debuggers and
+//! `nodes(known)` need this, so no counts are maintained.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -14,7 +14,7 @@ use kvik_proc::{Proc, Raised};
 use kvik_term::word::{header_subtag, is_header, is_small, small_value, EXT, FUN};
 use kvik_term::{am, Atom, FunEntry, Term};
 
-/// What to look for.
+/// What to scan for.
 #[derive(Copy, Clone)]
 pub enum Wanted {
     /// Funs of one entry.
@@ -22,20 +22,20 @@ pub enum Wanted {
     /// Pids, ports and references of other nodes.
     Nodes,
 }
-/// A node's name, as an atom's index, and its creation; funs go without.
+/// A node's name (as an atom index) and creation; `None` for funs.
 pub type Key = Option<(u32, u32)>;
 
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReferenceHolder {
     Process(u32),
-    /// Whoever has that name, as an atom's index: of timers.
+    /// A registered name (as an atom index) that a timer is addressed to.
     Name(u32),
     Table([u32; 3]),
-    /// The address of a match specification's program, which many may hold.
+    /// The address of a match specification's program, which may have many holders.
     MatchSpec(usize),
     PersistentTerms,
 }
-/// Where a process has what it holds.
+/// How a process holds the term.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HeldIn {
     Timer,
@@ -44,7 +44,7 @@ pub enum HeldIn {
 pub type References = BTreeMap<(Key, ReferenceHolder, HeldIn), usize>;
 
 impl Wanted {
-    /// What an object that begins with these words is, if it is what is looked for.
+    /// The key of an object that begins with these words; `None` if it is not wanted.
     fn key(self, at: &[u64]) -> Option<Key> {
         let [h, a, b, ..] = *at else { return None };
         match self {
@@ -56,7 +56,8 @@ impl Wanted {
                 if !(is_header(h) && header_subtag(h) == EXT && is_small(b)) {
                     return None;
                 }
-                // Nothing but such an object has these words, other than bytes of a binary by chance.
+                // Only such an object has these words, apart from coincidences in bytes of a
+                // binary.
                 let node = Atom::from_index(u32::try_from(a >> 4).ok()?);
                 let node = node.filter(|n| Term::atom(*n).word() == a)?;
                 Some(Some((node.index(), u32::try_from(small_value(b)).ok()?)))
@@ -80,7 +81,7 @@ impl Wanted {
         self.count(who, held, t.block(), found);
         t.each_resource(&mut |r| self.count_resource(r, found));
     }
-    /// A program counts once, however many hold it.
+    /// Counts a program once, whatever its number of holders.
     fn count_resource(self, r: &MagicResource, found: &mut References) {
         let Some(program) = r.downcast_ref::<MatchProgram>() else { return };
         let who = ReferenceHolder::MatchSpec(Arc::as_ptr(r).cast::<u8>() as usize);
@@ -92,8 +93,8 @@ impl Wanted {
 
 type Finish = Box<dyn for<'h> Fn(&'h Heap, &References) -> Term<'h> + Send + Sync>;
 
-/// A question under way. Each process that has not answered holds it; the last one sends what was
-/// found to who asked.
+/// A scan in progress. Each process that has not answered holds a reference; when the last one
+/// drops it, the result is sent to the asking process.
 struct ReferenceScan {
     by: u32,
     reference: [u32; 3],
@@ -107,7 +108,7 @@ impl Drop for ReferenceScan {
     }
 }
 
-/// Asks all; the BIF's value is what `finish` makes of it.
+/// Scans everything; `finish` builds the BIF's value.
 pub fn ask_all(
     p: &Proc,
     wanted: Wanted,
@@ -142,7 +143,7 @@ fn in_process(p: &Proc, wanted: Wanted, found: &mut References) {
     });
     p.heap.each_resource(&mut |r| wanted.count_resource(r, found));
     p.each_message(|m| {
-        // Some messages lie in the heap's own memory.
+        // Some messages lie inside the heap, which was already scanned.
         let at = m.word() as *const u64;
         if !m.is_immediate() && !blocks.iter().any(|b| b.contains(&at)) {
             wanted.count_owned(who, HeldIn::Memory, &OwnedTerm::message(m), found);

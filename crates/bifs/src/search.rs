@@ -1,7 +1,7 @@
-//! Looking for binaries in a binary: `binary:match`, `matches`, `split`.
+//! Searching for binaries in a binary: `binary:match`, `matches`, `split`.
 //!
-//! A search stops where its time slice is over: it looks at so many bytes, and as many more as a match
-//! that begins in them may need.
+//! A search yields at the end of its time slice: it scans a number of bytes, plus those that a
+//! match starting in them may need.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -26,23 +26,23 @@ pub const BIFS: &[BifEntry] = &[
     bif!("binary", "split", 3, split_2),
 ];
 
-/// What to look for: one binary, or the longest of several.
+/// The pattern: one binary, or the longest match of several.
 enum Pattern {
     One(Box<memmem::Finder<'static>>),
     Few(Box<Few>),
     Any(AhoCorasick),
 }
 
-/// Some short binaries, for one search: an automaton of them takes longer to build than most texts
-/// take to read.
+/// Some short binaries for a single search: building an automaton would take longer than most
+/// searches.
 struct Few {
-    /// By the byte that a match begins with: is there one?
+    /// Whether some binary begins with this byte.
     begins: [bool; 256],
-    /// The longest first.
+    /// Sorted by length, longest first.
     all: Vec<Vec<u8>>,
 }
 
-/// So many of them, and so many bytes in all.
+/// Maximum number and total bytes of the binaries in [`Few`].
 const INLINE_PATTERNS: usize = 8;
 const INLINE_PATTERN_BYTES: usize = 64;
 
@@ -71,7 +71,7 @@ impl Few {
 }
 
 impl Pattern {
-    /// `once`: it is not kept for further searches.
+    /// `once`: the pattern is used for a single search.
     fn of_binaries(t: Term<'_>, once: bool) -> Option<Pattern> {
         let bytes = |t: Term<'_>| {
             let b = t.as_bits().filter(|b| b.is_binary() && b.bit_len() > 0)?;
@@ -104,7 +104,7 @@ impl Pattern {
             Pattern::Few(_) | Pattern::Any(_) => am::ac,
         }
     }
-    /// The most bytes that a match has.
+    /// Length of the longest possible match.
     fn longest(&self) -> usize {
         match self {
             Pattern::One(f) => f.needle().len(),
@@ -112,7 +112,7 @@ impl Pattern {
             Pattern::Any(a) => a.max_pattern_len(),
         }
     }
-    /// The first match: where, and how long.
+    /// Position and length of the first match.
     fn find(&self, text: &[u8]) -> Option<(usize, usize)> {
         match self {
             Pattern::One(f) => f.find(text).map(|i| (i, f.needle().len())),
@@ -120,7 +120,7 @@ impl Pattern {
             Pattern::Any(a) => a.find(text).map(|m| (m.start(), m.len())),
         }
     }
-    /// Bytes looked at for one reduction.
+    /// Bytes scanned per reduction.
     fn a_reduction(&self) -> usize {
         match self {
             Pattern::One(_) => 1024,
@@ -129,7 +129,7 @@ impl Pattern {
     }
 }
 
-/// A pattern from binaries, or one compiled before.
+/// Builds a pattern from binaries, or returns a compiled one.
 fn pattern<'h>(p: &'h Proc, t: Term<'h>) -> Result<Arc<Pattern>, Raised> {
     if let Some([tag, r]) = t.as_tuple_n::<2>() {
         let compiled = p
@@ -157,7 +157,7 @@ struct Options {
     trim_all: bool,
 }
 
-/// `size`: of the subject. Only `split` has options beside the scope.
+/// `size`: of the subject. Only `split` has options besides the scope.
 fn options(t: Term<'_>, size: usize, split: bool) -> Option<Options> {
     let mut o = Options::default();
     for e in t.list_to_vec()? {
@@ -175,11 +175,11 @@ fn options(t: Term<'_>, size: usize, split: bool) -> Option<Options> {
     Some(o)
 }
 
-/// What a match costs besides, in bytes looked at; and an element of the answer.
+/// Cost of a match, and of an element of the result list, in bytes scanned.
 const FOUND: usize = 64;
 const LISTED: usize = 16;
 
-/// What is made of the matches.
+/// How to return the matches.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Answer {
     First,
@@ -187,20 +187,20 @@ enum Answer {
     Parts,
 }
 
-/// A search under way.
+/// State of a search.
 struct Search<'h> {
     c: Option<Arc<Pattern>>,
-    /// Bytes for one reduction.
+    /// Bytes scanned per reduction.
     rate: usize,
     of: Term<'h>,
     text: Cow<'h, [u8]>,
     o: Options,
     answer: Answer,
-    /// The next byte to look at, and where to end; where the part begins that no match is in.
+    /// The next byte to scan, and the end; the start of the current part without a match.
     at: usize,
     end: usize,
     part: usize,
-    /// What was found and isn't in the list yet.
+    /// Results that are not in the list yet.
     items: Vec<Term<'h>>,
     list: Term<'h>,
 }
@@ -229,14 +229,14 @@ impl<'h> Search<'h> {
         o.global |= answer == Answer::All;
         let (from, len) = o.scope.unwrap_or((0, b.byte_size()));
         let end = (from + len).min(b.byte_size());
-        // In nothing nothing is found, not even nonsense.
+        // An empty range has no matches; the pattern is not even checked.
         let c = if end == 0 { None } else { Some(pattern(p, a[1])?) };
         let rate = c.as_ref().map_or(LISTED, |c| c.a_reduction());
         let (text, items, list) = (b.to_bytes(), Vec::new(), Term::NIL);
         Ok(Search { c, rate, of: a[0], text, o, answer, at: from, end, part: 0, items, list })
     }
 
-    /// Goes on for so many bytes; `None`: there is more to do.
+    /// Continues for `left` bytes; `None`: there is more to do.
     fn run(&mut self, p: &'h Proc, left: &mut usize) -> Option<BifResult<'h>> {
         let pattern = self.c.clone();
         while let (Some(c), true) = (&pattern, self.c.is_some()) {
@@ -283,7 +283,7 @@ impl<'h> Search<'h> {
             self.items.extend(p.heap.sub_binary(self.of, self.part * 8, n * 8));
         }
     }
-    /// There is nothing more to look for.
+    /// Ends the search.
     fn over(&mut self, p: &'h Proc) {
         self.c = None;
         if self.answer == Answer::Parts && self.part <= self.text.len() {

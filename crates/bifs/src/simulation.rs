@@ -1,5 +1,5 @@
-//! `kvik:inject_faults/1`, `faults/0`, `clear_faults/0` and `advance_clock/1`: how a program directs the
-//! environment of its own VM. Builds without the feature `simulation` have none of them.
+//! `kvik:inject_faults/1`, `faults/0`, `clear_faults/0` and `advance_clock/1`: let a program
+//! control the simulated environment of its own VM. Only in builds with the feature `simulation`.
 
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ pub const BIFS: &[BifEntry] = &[
     bif!("kvik", "advance_clock", 1, advance_clock_1),
 ];
 
-/// Faults as in `KVIK_FAULTS`, in addition to those that are there. `{error, Why}`: none was injected.
+/// Adds faults, in the syntax of `KVIK_FAULTS`, to the existing ones. `{error, Why}`: none was
+/// added.
 fn inject_faults_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let text = crate::iolist::bytes_of(a[0]).map_err(|_| p.badarg())?;
     let text = String::from_utf8(text).map_err(|_| p.badarg())?;
@@ -37,7 +38,8 @@ fn clear_faults_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     current().faults.clear();
     Ok(am::ok.into())
 }
-/// Milliseconds. `false`: the clock is the system's, which goes by itself.
+/// Advances the clock by milliseconds. `false`: the system clock is in use, which cannot be
+/// advanced.
 fn advance_clock_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let ms = a[0].as_u64().ok_or_else(|| p.badarg())?;
     Ok(Term::bool(current().clock.advance(Duration::from_millis(ms))))

@@ -1,13 +1,13 @@
 //! Speculative loading: modules are prepared before the code server asks for them.
 //!
-//! Nearly all the time of a start goes into preparing modules. They are asked for one after the
-//! other, each when the one before has called it; but which they will be is known from the first, and
-//! there is a thread that has nothing to do. What it has made is handed over when
-//! `prepare_loading/2` gets a file with the very same code. So nobody can tell but by the time, and a
-//! module that is wrong, or another one of that name, is loaded or refused as ever.
+//! Nearly all of the startup time goes into preparing modules. The code server asks for them one by
+//! one, each when the one before calls it, but the set is known from the start, and a thread is
+//! idle. A prepared module is handed over when `prepare_loading/2` gets a file with exactly the
+//! same code. So only the timing differs: a faulty module, or another one of that name, is loaded
+//! or rejected as usual.
 //!
-//! Each module is made once: who asks for one that is under way waits for it, and one that was not
-//! begun yet is left to who asks.
+//! Each module is prepared once: a caller that needs one in progress waits for it; one that was not
+//! begun is left to the caller.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -21,35 +21,36 @@ use kvik_env::thread;
 use kvik_term::atom::{self, without_ranks, Unranked};
 use kvik_term::Atom;
 
-/// When nobody has asked for anything for so long, what is left is dropped.
+/// When no module was taken for this long, the rest is dropped.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Files of so many bytes in all are prepared ahead, without what tools read.
+/// Limit on the bytes of prepared files that were not taken yet, not counting chunks that only
+/// tools read.
 const READ_AHEAD_BYTES: usize = 512 << 10;
 
-/// One that is or will be made.
+/// A module that is or will be prepared.
 struct Wanted {
     name: String,
     state: State,
 }
 enum State {
-    /// Not yet begun; its file.
+    /// Not begun; the path of its file.
     Waiting(PathBuf),
-    /// The processes that wait for it.
+    /// In progress; the processes that wait for it.
     UnderWay(Vec<u32>),
     Made(Made),
 }
 struct Made {
-    /// All of its file that it depends on.
+    /// The parts of its file that the code depends on.
     essence: Vec<u8>,
     instance: Box<LoadedModule>,
-    /// Those that loading it is the first to name.
+    /// Atoms that loading this module names first.
     atoms: Vec<Atom>,
 }
 
 kvik_state::vm_state! {
-    /// In the order in which they are made. Empty but while the machine starts.
+    /// In the order of preparation. Empty except while the VM starts.
     static WANTED: Mutex<Vec<Wanted>> = Mutex::new(Vec::new());
-    /// One was taken out.
+    /// Signalled when a module was taken.
     static TAKEN: Condvar = Condvar::new();
 }
 
@@ -57,16 +58,16 @@ fn wanted() -> MutexGuard<'static, Vec<Wanted>> {
     WANTED.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// What there is for who asks.
+/// Result of [`take`].
 pub(crate) enum Taken {
-    /// Nothing: to be made by who asks.
+    /// Nothing: the caller prepares the module itself.
     Nothing,
     Made(Box<LoadedModule>),
-    /// The process has to be suspended by itself, and is resumed when the module was made.
+    /// In progress: the caller suspends the process, which is resumed when the module is prepared.
     UnderWay,
 }
 
-/// Takes out what was made of a file.
+/// Takes the prepared module for a file.
 pub(crate) fn take(name: &str, file: &[u8], pid: u32) -> Taken {
     let mut all = wanted();
     let Some(i) = all.iter().position(|w| w.name == name) else { return Taken::Nothing };
@@ -87,14 +88,14 @@ pub(crate) fn take(name: &str, file: &[u8], pid: u32) -> Taken {
     }
 }
 
-/// Makes modules, given by name and file, until all are made or taken by others. Files that can't be
-/// prepared are passed over. Returns when what is left is of no use any more.
+/// Prepares modules, given by name and file, until all are prepared or taken. Files that cannot be
+/// prepared are skipped. Returns when the rest is of no use any more.
 pub fn work(modules: Vec<(String, PathBuf)>) {
     let waiting = |(name, path)| Wanted { name, state: State::Waiting(path) };
     wanted().extend(modules.into_iter().map(waiting));
     thread::scope(|s| {
-        // Processes wait for what is under way, and schedulers have little to do then. Where no
-        // thread can be had the one does all.
+        // Two threads: processes wait for modules in progress, so the schedulers have little to do.
+        // If no thread can be started, this one does all.
         let _ = thread::spawn_scoped(s, "ahead", make_all);
         make_all();
     });
@@ -111,7 +112,7 @@ fn make_all() {
     }
 }
 
-/// Waits until what there is is as asked for. `None`: nothing was taken for too long.
+/// Waits until `asked` holds. `None`: no module was taken within the timeout.
 fn wait_until(asked: fn(&[Wanted]) -> bool) -> Option<MutexGuard<'static, Vec<Wanted>>> {
     let mut all = wanted();
     while !asked(&all) {
@@ -123,7 +124,7 @@ fn wait_until(asked: fn(&[Wanted]) -> bool) -> Option<MutexGuard<'static, Vec<Wa
     }
     Some(all)
 }
-/// Is there room for more?
+/// Whether the limit allows preparing another module.
 fn has_room(all: &[Wanted]) -> bool {
     let bytes = |w: &Wanted| match &w.state {
         State::Made(made) => made.essence.len(),
@@ -132,11 +133,12 @@ fn has_room(all: &[Wanted]) -> bool {
     all.iter().map(bytes).sum::<usize>() < READ_AHEAD_BYTES
 }
 
-/// The file is read into memory that is used again and again.
+/// Prepares a module; `file` is a reusable buffer.
 fn make(name: &str, path: &Path, file: &mut Vec<u8>) -> Option<Made> {
     read(path, file).ok()?;
     let essence = Container::parse(file).ok()?.essence();
-    // Its atoms are named when the program loads it. Where its maps depend on that, so does all of it.
+    // Its atoms are named when the program loads it. If its maps depend on atom order, it cannot be
+    // prepared early.
     let Unranked { made, atoms, complete } = without_ranks(|| kvik_jit::prepare(file));
     let instance = made.ok()?;
     (complete && instance.name.name() == name).then(|| Made {
@@ -146,13 +148,13 @@ fn make(name: &str, path: &Path, file: &mut Vec<u8>) -> Option<Made> {
     })
 }
 
-/// All of a file, into memory that may have been used before.
+/// Reads a whole file into a reusable buffer.
 pub fn read(path: &Path, to: &mut Vec<u8>) -> std::io::Result<()> {
     to.clear();
     File::open(path)?.read_to_end(to).map(drop)
 }
 
-/// The name of the one under way. Whatever becomes of it, nobody waits for it for ever.
+/// The name of the module in progress. Dropping it resumes the waiting processes in any case.
 struct UnderWay(String);
 
 impl UnderWay {
@@ -191,13 +193,13 @@ impl Drop for UnderWay {
 mod tests {
     use super::*;
 
-    /// A module of OTP's, where that is installed.
+    /// A module of the installed OTP, if there is one.
     fn installed(name: &str) -> Option<PathBuf> {
         let dirs = std::fs::read_dir("/usr/lib/erlang/lib").ok()?;
         let file = format!("ebin/{name}.beam");
         dirs.flatten().map(|d| d.path().join(&file)).find(|p| p.is_file())
     }
-    /// The file with one more chunk.
+    /// The file with an additional chunk.
     fn with(file: &[u8], id: &[u8; 4]) -> Vec<u8> {
         let mut more = file.to_vec();
         more.extend_from_slice(id);
@@ -225,12 +227,12 @@ mod tests {
         assert!(made(&with(&file, b"Docs")));
         assert!(!made(&with(&file, b"New ")));
         assert!(!made(&file[..file.len() - 4]));
-        // Each is given once, and one not begun is left to who asks.
+        // A module is handed out once, and one not begun is left to the caller.
         assert!(matches!(take("queue", &file, 0), Taken::Nothing));
         wanted().push(Wanted { name: "queue".into(), state: State::Waiting(path.clone()) });
         assert!(matches!(take("queue", &file, 0), Taken::Nothing));
         assert!(UnderWay::next().is_none());
-        // Who asks for one under way has to wait; one that fails is not there afterwards.
+        // A caller that needs one in progress has to wait; one that fails is removed.
         let under_way = begin("queue", &path);
         assert!(matches!(take("queue", &file, 0), Taken::UnderWay));
         under_way.end(make("other", &path, &mut Vec::new()));

@@ -1,4 +1,4 @@
-//! `erlang:statistics/1`, from what schedulers count.
+//! `erlang:statistics/1`, from the counters of the schedulers.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -14,15 +14,16 @@ use crate::blocking_pool;
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "statistics", 1, statistics_1)];
 
 kvik_state::vm_state! {
-    /// What the last call of an item gave, for those that tell the difference.
+    /// Values of the last call, for items that report a difference.
     static LAST_RUNTIME: AtomicU64 = AtomicU64::new(0);
     static LAST_WALL: AtomicU64 = AtomicU64::new(0);
     static LAST_REDUCTIONS: AtomicU64 = AtomicU64::new(0);
 }
 
-/// A total and what it grew by since the last call.
+/// A total and its increase since the last call.
 fn since<'h>(p: &'h Proc, total: u64, last: &AtomicU64) -> Term<'h> {
-    // What other schedulers do is seen a little later, or not at all: it never shrinks.
+    // Counters of other schedulers are read late or out of order; the reported total never
+    // decreases.
     let before = last.fetch_max(total, Relaxed);
     let total = total.max(before);
     let grown = total - before;
@@ -34,13 +35,13 @@ fn reductions(p: &Proc) -> u64 {
     all.saturating_add(sched::used_in_turn(p))
 }
 
-/// Runnable processes of each scheduler.
+/// Number of runnable processes of each scheduler.
 fn queues() -> Vec<u64> {
     sched::note_queue();
     sched::all().iter().map(|s| s.counters.queued.load(Relaxed) as u64).collect()
 }
 
-/// Behind the schedulers' numbers those of queues for dirty work, which nothing ever waits in.
+/// Appends the lengths of the dirty run queues, which are always empty.
 fn with_dirty(mut q: Vec<u64>, queues: usize) -> Vec<u64> {
     q.resize(q.len() + queues, 0);
     q
@@ -53,7 +54,7 @@ fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         let v: Vec<_> = v.into_iter().map(|n| h.unsigned(n)).collect();
         h.list(&v)
     };
-    // On a scheduler that is not asleep one more is active, that which runs.
+    // A scheduler that is not asleep has one more active task, the running one.
     let active = || {
         let runs = |(i, n): (usize, u64)| n + !sched::is_idle(i) as u64;
         queues().into_iter().enumerate().map(runs).collect::<Vec<u64>>()
@@ -61,7 +62,7 @@ fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let zero = Term::int(0);
     Ok(match what.name() {
         "runtime" => {
-            // As OTP's, without time in the kernel: `kvik:processor_time/0` has that too.
+            // User time only, as in OTP; `kvik:processor_time/0` includes kernel time.
             let ms = kvik_env::clock::user_cpu_micros() as u64 / 1000;
             since(p, ms, &LAST_RUNTIME)
         }
@@ -96,9 +97,9 @@ fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
-/// `{Scheduler, Active, Total}` of each, while that is switched on. Those for dirty work come last,
-/// for input and output only where all are asked for: the threads of the pool. There are none that
-/// only compute.
+/// `{Scheduler, Active, Total}` of each scheduler, while the measurement is enabled. Dirty
+/// schedulers come last. There are no dirty CPU ones, so they show no active time; the I/O ones are
+/// the threads of the pool, listed only if all are requested.
 fn wall_times<'h>(p: &'h Proc, all: bool) -> Term<'h> {
     if !crate::system::wall_time_on() {
         return am::undefined.into();
@@ -126,7 +127,7 @@ fn wall_times<'h>(p: &'h Proc, all: bool) -> Term<'h> {
     p.heap.list(&rows)
 }
 
-/// What each thread has spent its time on: `#{type, id, counters}`.
+/// The microstate accounting of each thread: `#{type, id, counters}`.
 fn microstates<'h>(p: &'h Proc) -> BifResult<'h> {
     let h = &p.heap;
     let atom = |name: &str| Atom::intern(name).map(Term::from).map_err(|_| p.system_limit());
@@ -147,7 +148,7 @@ fn microstates<'h>(p: &'h Proc) -> BifResult<'h> {
     Ok(h.list(&rows))
 }
 
-/// Bytes that came in and went out through ports.
+/// Bytes received and sent through ports.
 fn io<'h>(p: &'h Proc) -> BifResult<'h> {
     let all = metrics_page::read().all();
     let row = |name: &str, what: SyscallCounter| -> BifResult<'h> {

@@ -1,6 +1,6 @@
-//! What the system says of itself and lets itself be told: `erlang:system_info/1`,
-//! `system_flag/2`, `memory/0,1`, `halt/2`, the node's name while it has none, and small natives
-//! of `erts_internal`. What it needs to know of other crates, `vm` tells through [`SystemConfig`].
+//! System information and control: `erlang:system_info/1`, `system_flag/2`, `memory/0,1`, `halt/2`,
+//! the node's name while it has none, and small natives of `erts_internal`. `vm` passes in the
+//! facts of other crates through [`SystemConfig`].
 
 mod check_io;
 mod flags;
@@ -42,7 +42,7 @@ pub const BIFS: &[&[BifEntry]] = &[
     seq_trace::BIFS,
 ];
 
-/// What the command line decided.
+/// Settings from the command line.
 #[derive(Clone, Debug)]
 pub struct SystemConfig {
     pub schedulers: usize,
@@ -61,14 +61,14 @@ pub struct SystemConfig {
     pub time_correction: bool,
     pub modified_timing: Option<usize>,
     pub compat_rel: usize,
-    /// Seconds after which a node that nothing refers to is forgotten; `None` for never.
+    /// Seconds after which an unreferenced node is removed; `None`: never.
     pub node_table_gc: Option<usize>,
     pub ets_always_compress: bool,
     pub ets_realloc_moves: bool,
     pub port_parallelism: bool,
 }
 
-/// As many tables as the environment asks for, but never fewer than usual.
+/// Table limit from the environment, but at least the default.
 fn ets_limit() -> usize {
     const USUAL: usize = 8192;
     let wanted = std::env::var("ERL_MAX_ETS_TABLES").ok().and_then(|n| n.parse().ok());
@@ -103,16 +103,16 @@ impl Default for SystemConfig {
 }
 
 kvik_state::vm_state! {
-    /// What OTP's emulator would have been started with.
+    /// The arguments that OTP's emulator would have been started with.
     static EMU_ARGS: OnceLock<Vec<OsString>> = OnceLock::new();
 }
 
-/// The first call counts.
+/// Only the first call has an effect.
 pub fn set_emu_args(args: Vec<OsString>) {
     let _ = EMU_ARGS.set(args);
 }
 
-/// The topology of processors that `+sct` writes down; the reason where it is refused.
+/// Sets the CPU topology given by `+sct`; the error is the reason for a rejection.
 pub fn define_cpu_topology(text: &str) -> Result<(), &'static str> {
     processors::define(text)
 }
@@ -121,7 +121,7 @@ kvik_state::vm_state! {
     static CONFIG: OnceLock<SystemConfig> = OnceLock::new();
 }
 
-/// False when it was set (or asked for) before.
+/// Returns false if the configuration was already set or read.
 pub fn set_config(c: SystemConfig) -> bool {
     CONFIG.set(c).is_ok()
 }
@@ -129,7 +129,7 @@ pub fn config() -> &'static SystemConfig {
     CONFIG.get_or_init(SystemConfig::default)
 }
 
-/// Scheduler threads.
+/// Number of scheduler threads.
 pub(crate) fn schedulers() -> usize {
     match kvik_proc::sched::all().len() {
         0 => config().schedulers,

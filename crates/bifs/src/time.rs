@@ -1,4 +1,4 @@
-//! Clocks and calendars: what `erlang` knows of time.
+//! Clocks and calendars: the time functions of `erlang`.
 
 use kvik_heap::arith::ArithOp;
 use kvik_proc::{bif, clock, BifEntry, BifResult, Proc, Raised};
@@ -27,7 +27,7 @@ pub const BIFS: &[BifEntry] = &[
 const NANO: i64 = 1_000_000_000;
 const DAY: i64 = 86_400;
 
-/// Parts of a second in a time unit: an integer above 0 of any size.
+/// A time unit as parts per second: a positive integer of any size.
 fn unit(t: Term<'_>) -> Option<Term<'_>> {
     match t.view() {
         View::Atom(a) => Some(Term::int(match a.name() {
@@ -42,7 +42,7 @@ fn unit(t: Term<'_>) -> Option<Term<'_>> {
         _ => None,
     }
 }
-/// Nanoseconds in another unit, rounded down.
+/// Converts nanoseconds to another unit, rounding down.
 pub(crate) fn converted<'h>(p: &'h Proc, nanos: i64, to: Option<&Term<'h>>) -> BifResult<'h> {
     let per_second = to.and_then(|t| unit(*t)).ok_or_else(|| p.badarg())?;
     let Some(small) = per_second.as_small() else {
@@ -90,7 +90,7 @@ fn three<'h>(p: &'h Proc, micros: i64) -> Term<'h> {
 fn timestamp_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(three(p, clock::system() / 1000))
 }
-/// Each call's value is greater than all before.
+/// Strictly increasing: each call returns a greater value than all before.
 fn now_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(three(p, clock::unique_us()))
 }
@@ -115,7 +115,7 @@ fn civil_of(t: Term<'_>) -> Option<Civil> {
 fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
-/// A time that there is, from a year on.
+/// Whether a date and time exists, from year `from` on.
 fn is_valid([y, mo, d, h, mi, s]: Civil, from: i64) -> bool {
     let days = match mo {
         2 => 28 + is_leap(y) as i64,
@@ -130,7 +130,7 @@ fn is_valid([y, mo, d, h, mi, s]: Civil, from: i64) -> bool {
         && (0..60).contains(&s)
 }
 
-/// Days since 1970: eras of 400 years, years that begin in March.
+/// Days since 1970, computed with eras of 400 years and years that begin in March.
 fn days_of([y, m, d, ..]: Civil) -> i64 {
     let y = if m <= 2 { y - 1 } else { y };
     let era = y.div_euclid(400);

@@ -1,5 +1,5 @@
-//! Tracing: `erlang:trace/3`, `trace_pattern/3` and what asks about them. What events there are
-//! and how they are told is `kvik_proc::trace`'s; how calls are noticed, `kvik_jit::breakpoints`'.
+//! Tracing: `erlang:trace/3`, `trace_pattern/3` and trace information. Events and their delivery
+//! are in `kvik_proc::trace`; call breakpoints in `kvik_jit::breakpoints`.
 
 mod actions;
 mod call_times;
@@ -26,13 +26,13 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_trace_cleaner", "check", 0, no_session_ended_0, since 27),
 ];
 
-/// Has native code tell us of calls that are watched.
+/// Installs the handlers that native code calls for traced functions.
 pub fn install() {
     calls::install();
     messages::install();
 }
 
-/// What a list of flags says: bits, and a tracer where one is named.
+/// A parsed flag list: bits, and the tracer if one is given.
 struct Flags {
     bits: u32,
     tracer: Option<Tracer>,
@@ -51,7 +51,7 @@ fn flags(p: &Proc, list: Term<'_>) -> Result<Flags, Raised> {
         }
         let by = match *t.as_tuple().ok_or_else(bad)?.elements() {
             [k, by] if named(k, "tracer") => by,
-            // The module that ends up with processes and ports.
+            // The predefined tracer module, which sends to a process or port.
             [k, m, state] if named(k, "tracer") && named(m, "erl_tracer") => state,
             _ => return Err(bad()),
         };
@@ -63,7 +63,7 @@ fn named(t: Term<'_>, name: &str) -> bool {
     t.as_atom().is_some_and(|a| a.name() == name)
 }
 
-/// One process or port. False where somebody else traces it already.
+/// Sets the flags of one process or port. False if another tracer already traces it.
 fn one(who: Tracee, on: bool, bits: u32, tracer: Option<Tracer>) -> bool {
     let Some((old, by)) = trace::of(who) else { return false };
     if tracer.is_some() && old != 0 && by != tracer {
@@ -86,7 +86,7 @@ fn trace_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         return if !cpu_time && one(who, on, bits, tracer) { Ok(Term::int(1)) } else { Err(bad()) };
     }
-    // Which are meant of those that there are, of those to come; processes, ports.
+    // Which ones are selected: existing ones, new ones; processes, ports.
     let (existing, new, processes, ports) = match a[0].as_atom().map_or("", Atom::name) {
         "all" => (true, true, true, true),
         "existing" => (true, false, true, true),
@@ -129,14 +129,14 @@ fn trace_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.integer(count as i64))
 }
 
-/// Is there a trace session whose traces are to be taken off processes? There are no sessions but the
-/// first, which never ends.
+/// Whether a trace session has ended and must be removed from processes. Only the first session
+/// exists, and it never ends.
 fn no_session_ended_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(false))
 }
 
-/// Every event was told when it happened, be it a message or output of a port that is served before
-/// anything else is asked of it: what came before this is delivered.
+/// Events are delivered when they happen, as messages or as port output that is handled before any
+/// later request, so all earlier events are already delivered.
 fn trace_delivered_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if a[0].as_local_pid().is_none() && !a[0].is_atom(am::all) {
         return Err(p.badarg());

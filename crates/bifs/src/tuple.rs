@@ -14,10 +14,10 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "delete_element", 2, delete_element),
 ];
 
-/// The largest tuple (OTP's limit).
+/// Maximum tuple size (OTP's limit).
 const MAX: usize = (1 << 24) - 1;
 
-/// A 1-based index below a bound, counted from 0.
+/// Converts a 1-based index, at most `bound`, to a 0-based one.
 fn index(t: Term<'_>, bound: usize) -> Option<usize> {
     t.as_usize().and_then(|n| n.checked_sub(1)).filter(|i| *i < bound)
 }
@@ -38,7 +38,7 @@ fn make_tuple<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let n = a[0].as_usize().filter(|n| *n <= MAX);
     n.map(|n| p.heap.tuple_filled(n, a[1])).ok_or_else(|| p.badarg())
 }
-/// `make_tuple(Size, Default, [{Position, DeferredTerm}])`: the last of several values counts.
+/// `make_tuple(Size, Default, [{Position, Value}])`: the last value for a position wins.
 fn make_tuple_with<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(n), Some(list)) = (a[0].as_usize().filter(|n| *n <= MAX), a[2].list_to_vec()) else {
         return Err(p.badarg());

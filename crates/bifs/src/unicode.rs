@@ -1,5 +1,5 @@
-//! `unicode`: the natives that turn character data into UTF-8 and lists, with what is left over
-//! when the data is wrong or ends too soon. Encodings other than Latin-1 and UTF-8 go on in Erlang.
+//! `unicode`: the natives that convert character data to UTF-8 and lists, with the rest if the data
+//! is invalid or incomplete. Encodings other than Latin-1 and UTF-8 are handled in Erlang.
 
 use std::borrow::Cow;
 
@@ -15,24 +15,25 @@ pub const BIFS: &[BifEntry] = &[
     bif!("unicode", "bin_is_7bit", 1, bin_is_7bit_1),
 ];
 
-/// Character data, converted as far as it goes.
+/// The result of a conversion, as far as it got.
 struct Converted<'h> {
-    /// What was converted, in UTF-8.
+    /// The converted text in UTF-8.
     text: Text,
-    /// What could not be, where something was wrong.
+    /// The unconverted rest after an error.
     rest: Option<Term<'h>>,
-    /// The start of a character whose end is missing.
+    /// The start of an incomplete character.
     leftover: Vec<u8>,
 }
 
-/// Text under way. What is short is copied to where it goes; what is long is written there.
+/// A text being built. A short one is copied to the heap at the end; a long one is written in
+/// place.
 enum Text {
     Short(Vec<u8>),
     Long(Writer),
 }
 
 impl Text {
-    /// For about so many bytes.
+    /// Reserves room for about `n` bytes.
     fn with_room(n: usize) -> Text {
         match n {
             0..=SHORT_TEXT_LEN => Text::Short(Vec::with_capacity(n)),
@@ -68,39 +69,40 @@ impl Text {
 /// Not character data at all.
 struct BadData;
 
-/// A conversion under way.
+/// State of a conversion.
 struct Converter<'h> {
     latin1: bool,
     out: Converted<'h>,
-    /// All of the data, until it was checked, and about how many bytes it makes.
+    /// The whole data until it is checked, and the approximate size of its text in bytes.
     unchecked: Option<Term<'h>>,
     bytes: usize,
     at: Term<'h>,
-    /// A long binary, from a byte on; whether it is an element of a list, which goes on with `at`.
+    /// A long binary and the byte offset to continue at; whether it is an element of a list, whose
+    /// rest is `at`.
     part: Option<(Term<'h>, usize, bool)>,
-    /// What follows the lists that are being gone through.
+    /// The tails of the enclosing lists.
     later: Vec<Term<'h>>,
-    /// Is it at its end?
+    /// Whether the end of the data is reached.
     done: bool,
-    /// The list that is made of the last characters.
+    /// The list built so far, from the last characters.
     list: Term<'h>,
 }
 impl SuspendedState for Converter<'static> {
     type In<'h> = Converter<'h>;
 }
 
-/// So many characters of a plain list are converted without looking at the time slice; so many
-/// bytes of text are short.
+/// A plain list of up to this many characters is converted without yielding, and texts of up to
+/// this many bytes are short.
 const SHORT_TEXT_LEN: usize = 1000;
-/// Memory of that size grows without being copied (`sys/src/large_alloc.rs`). For less there is
-/// room from the beginning: all of it copied in one time slice would keep others waiting.
+/// Buffers of this size grow without copying (`sys/src/large_alloc.rs`). Smaller ones are reserved
+/// in full: copying them within one time slice would delay other processes.
 const GROWS_IN_PLACE: usize = kvik_sys::large_alloc::MIN_BYTES;
 
-/// Characters, or bytes of binaries, for one reduction.
+/// Characters, or units of `BYTES_A_STEP` bytes, per reduction.
 const CHARACTERS: usize = 64;
 const BYTES_A_STEP: usize = 16;
 
-/// Bytes of the character that this byte starts; `None` for one that starts none.
+/// Length of the character with this first byte; `None` if no character starts with it.
 fn char_len(first: u8) -> Option<usize> {
     match first {
         0..0x80 => Some(1),
@@ -111,7 +113,7 @@ fn char_len(first: u8) -> Option<usize> {
     }
 }
 
-/// Could these bytes be the start of a character?
+/// Whether these bytes may be the start of a character.
 fn may_go_on(bytes: &[u8]) -> bool {
     let Some((first, rest)) = bytes.split_first() else {
         return false;
@@ -121,8 +123,8 @@ fn may_go_on(bytes: &[u8]) -> bool {
 }
 
 impl<'h> Converter<'h> {
-    /// Checks for so many cells that there is nothing but numbers, binaries and lists. After the last
-    /// the conversion begins.
+    /// Checks up to `cells` list cells: only numbers, binaries and lists are allowed. The
+    /// conversion begins after the last one.
     fn check(&mut self, cells: usize) -> Result<(), BadData> {
         for _ in 0..cells {
             let Some(data) = self.unchecked else { return Ok(()) };
@@ -141,7 +143,7 @@ impl<'h> Converter<'h> {
                         self.bytes = self.bytes.saturating_add(b.byte_size());
                         Some(c.tail())
                     }
-                    // No character: the conversion gets no further.
+                    // Not a character: the conversion ends here.
                     View::Big(_) => None,
                     _ => return Err(BadData),
                 },
@@ -159,8 +161,7 @@ impl<'h> Converter<'h> {
         Ok(())
     }
 
-    /// Converts for so many steps, and takes those it did from them; `rest` is set where it cannot
-    /// go on.
+    /// Converts for `steps` steps and deducts those used; sets `rest` on an error.
     fn run(&mut self, h: &'h Heap, steps: &mut usize) {
         while *steps > 0 && !self.done {
             let before = self.out.text.bytes().len();
@@ -200,7 +201,7 @@ impl<'h> Converter<'h> {
             }
         }
     }
-    /// Converts a piece of a binary, from a byte on.
+    /// Converts a piece of a binary, from a byte offset.
     fn bytes(&mut self, h: &'h Heap, t: Term<'h>, from: usize, in_list: bool) {
         match self.binary(h, t, from) {
             Ok(to) => self.part = to.map(|to| (t, to, in_list)),
@@ -208,7 +209,7 @@ impl<'h> Converter<'h> {
             Err(rest) => self.stop(h, rest),
         }
     }
-    /// Makes the text a list, from its end.
+    /// Converts text to a list, from its end.
     fn make_list(&mut self, h: &'h Heap, steps: &mut usize) {
         let text = self.out.text.bytes();
         let mut from = text.len().saturating_sub(*steps);
@@ -239,8 +240,8 @@ impl<'h> Converter<'h> {
         self.out.text.push(c.encode_utf8(&mut buf).as_bytes());
         true
     }
-    /// Converts a piece of a binary from a byte on: where the next one begins, if there is one. An error
-    /// is what is left of the binary.
+    /// Converts a piece of a binary from a byte offset and returns the offset of the next piece, if
+    /// any. The error value is the rest of the binary.
     fn binary(&mut self, h: &'h Heap, t: Term<'h>, from: usize) -> Result<Option<usize>, Term<'h>> {
         let Some(bits) = t.as_bits() else {
             return Err(t);
@@ -290,14 +291,14 @@ impl<'h> Converter<'h> {
     }
 }
 
-/// Bytes of a binary that are converted at once.
+/// Bytes of a binary converted in one step.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Some bytes of a binary.
+/// A piece of a binary.
 struct Piece<'a> {
     from: usize,
     bytes: Cow<'a, [u8]>,
-    /// Are they the last ones?
+    /// Whether it is the last piece.
     last: bool,
 }
 
@@ -307,8 +308,8 @@ impl<'a> Piece<'a> {
         let n = left.min(CHUNK_BYTES);
         Piece { from, bytes: bits.slice(from * 8, n * 8).to_bytes(), last: n == left }
     }
-    /// Bytes of whole characters, and whether what follows is none, or the start of one at the
-    /// binary's end.
+    /// The bytes of complete characters, and whether they are followed by invalid bytes or by an
+    /// incomplete character at the end of the binary.
     fn valid(&self) -> (usize, bool) {
         match std::str::from_utf8(&self.bytes) {
             Ok(s) => (s.len(), false),
@@ -317,13 +318,13 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// A binary that has turned out to be its own answer up to a byte.
+/// State of [`is_right`]: the binary is valid up to this byte.
 struct Right(usize);
 impl SuspendedState for Right {
     type In<'h> = Right;
 }
 
-/// Whether a binary is UTF-8, or ASCII, that needs no conversion; in as many time slices as that takes.
+/// Whether a binary is valid UTF-8 (or ASCII) and needs no conversion; yields between time slices.
 fn is_right<'h>(p: &'h Proc, b: &Bits<'h>, ascii: bool) -> Result<bool, Raised> {
     if b.byte_size() <= CHUNK_BYTES {
         let bytes = b.to_bytes();
@@ -353,8 +354,8 @@ fn is_right<'h>(p: &'h Proc, b: &Bits<'h>, ascii: bool) -> Result<bool, Raised> 
     }
 }
 
-/// Converts all of the data, in as many time slices as that takes. With `list` the text is made
-/// one, too.
+/// Converts all of the data, over as many time slices as necessary. With `list`, the text is then
+/// converted to a list.
 fn convert<'h>(
     p: &'h Proc,
     resumed: Option<Converter<'h>>,
@@ -381,7 +382,7 @@ fn convert<'h>(
         }
     };
     let mut left = p.steps(CHARACTERS);
-    // Only what takes turns of its own counts.
+    // The check is charged only if it does not complete in this time slice.
     c.check(left).map_err(|_| p.badarg())?;
     if c.unchecked.is_some() {
         p.steps_left(0, CHARACTERS);
@@ -398,7 +399,7 @@ fn convert<'h>(
     Ok(c)
 }
 
-/// What the BIFs answer, with `made` from the text.
+/// The return value of the BIFs; `made` is built from the text.
 fn answer<'h>(p: &'h Proc, c: &Converted<'h>, made: Term<'h>) -> BifResult<'h> {
     let h = &p.heap;
     let left = || h.binary(&c.leftover);
@@ -413,7 +414,7 @@ fn answer<'h>(p: &'h Proc, c: &Converted<'h>, made: Term<'h>) -> BifResult<'h> {
     })
 }
 
-/// The bytes of a short list of characters, where it is nothing else.
+/// The bytes of a short list that contains only characters.
 fn plain(t: Term<'_>, latin1: bool) -> Option<Vec<u8>> {
     let mut it = t.list();
     let mut bytes = Vec::with_capacity(64);
@@ -445,7 +446,7 @@ fn characters_to_binary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(latin1) = encoding(a[1]) else {
         return in_erlang(p, am::characters_to_binary_int, a);
     };
-    // A binary that is right already is its own answer.
+    // A valid binary is returned unchanged.
     let lone = a[0].as_cons().filter(|c| c.tail().is_nil());
     let data = lone.map(|c| c.head()).filter(|t| t.as_bits().is_some()).unwrap_or(a[0]);
     let converting = p.resumed::<Converter<'static>>();

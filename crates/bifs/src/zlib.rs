@@ -1,5 +1,5 @@
-//! `zlib`: streams behind a magic reference, with a queue of input. `zlib.erl` calls `deflate_nif`
-//! and `inflate_nif` again and again, a chunk at a time.
+//! `zlib`: streams behind a magic reference, with an input queue. `zlib.erl` calls `deflate_nif`
+//! and `inflate_nif` repeatedly, a chunk at a time.
 
 use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex};
@@ -38,17 +38,17 @@ pub const BIFS: &[BifEntry] = &[
 
 /// zlib's `Z_NO_FLUSH`.
 const NO_FLUSH: i32 = 0;
-/// Input bytes that a reduction stands for.
+/// Input bytes per reduction.
 const BYTES_PER_REDUCTION: usize = 64;
 
-/// What `inflate` does with input after the end of a stream (`zlib.erl`'s numbers).
+/// How `inflate` treats input after the end of a stream (`zlib.erl`'s numbers).
 const EOS_ERROR: i32 = 0;
 const EOS_RESET: i32 = 1;
 
 struct State {
     stream: Option<ZlibStream>,
     closed: bool,
-    /// The only process that may use it.
+    /// The only process that may use the stream.
     owner: u64,
     input: Queue,
     eos_behavior: i32,
@@ -69,7 +69,7 @@ impl State {
     }
 }
 
-/// Runs `f` on a stream that the running process controls.
+/// Runs `f` on a stream that the running process owns.
 fn with<'h, R>(
     p: &'h Proc,
     t: Term<'h>,
@@ -84,7 +84,7 @@ fn with<'h, R>(
     f(&mut s)
 }
 
-/// The same for one that compresses (or decompresses).
+/// Like [`with`], for a stream that compresses (or decompresses).
 fn with_stream<'h, R>(
     p: &'h Proc,
     t: Term<'h>,
@@ -101,7 +101,7 @@ fn int(p: &Proc, t: Term<'_>) -> Result<i32, Raised> {
     t.as_i64().and_then(|n| i32::try_from(n).ok()).ok_or_else(|| p.badarg())
 }
 
-/// A code of zlib's as a function's value or exception.
+/// Converts a zlib status code to a return value or an exception.
 fn value<'h>(p: &'h Proc, c: Status) -> BifResult<'h> {
     Ok(match c {
         Status::Ok => am::ok,
@@ -260,14 +260,14 @@ fn deflate_params_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
-/// What one chunk came to.
+/// The result of one chunk.
 struct Chunk {
     code: Status,
     consumed: usize,
     produced: usize,
 }
 
-/// Feeds at most about `limit` bytes of the queue to the stream, and flushes it at their end.
+/// Feeds about `limit` bytes of the queue at most, and flushes the stream when the queue is empty.
 fn feed<'o>(
     s: &mut State,
     limit: usize,

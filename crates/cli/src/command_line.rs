@@ -1,14 +1,14 @@
-//! What `erlexec` makes of the command line: `+` flags for the VM, the rest for `init`.
+//! Parses the command line as `erlexec` does: `+` flags for the VM, the rest for `init`.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-/// The command line, taken apart.
+/// The parsed command line.
 #[derive(Debug, Default)]
 pub struct CommandLine {
-    /// Flags of the VM without their `+`, with their value where they take one.
+    /// Flags of the VM without the `+`, with their value if they take one.
     pub vm: Vec<(String, Option<String>)>,
-    /// What `init` gets after its own preamble.
+    /// Arguments that `init` gets after the standard ones.
     pub init: Vec<OsString>,
     pub env: Vec<(OsString, OsString)>,
     pub root: Option<OsString>,
@@ -19,7 +19,7 @@ pub struct CommandLine {
     pub needs_epmd: bool,
     pub version: bool,
     pub print_args: bool,
-    /// `-emu_args`: to be printed before the start.
+    /// `-emu_args`: print the emulator's arguments before the start.
     pub show_args: bool,
 }
 
@@ -37,22 +37,22 @@ const BARE: &[&str] = &[
     "fnle", "fnu", "fna", "fnui", "fnue", "fnuw", "fnai", "fnae", "fnaw", "We", "Ww", "Wi", "ns",
     "na", "nd",
 ];
-/// Those whose value can only stand in the same word.
+/// Flags whose value must be in the same word.
 const WITH_VALUE_BEHIND: &[&str] = &["dcg"];
-/// What follows the M of settings of OTP's allocators, behind the letter of one or `u` for all.
+/// Settings of OTP's allocators: the text after `+M` and an allocator's letter (`u`: all).
 const ALLOCATOR: &[&str] = &[
     "as", "asbcst", "atags", "acul", "acnl", "acfml", "acful", "cp", "e", "t", "lmbcs", "mbcgs",
     "mbsd", "mmbcs", "mmmbc", "mmsbc", "msbclt", "ramv", "rmbcmt", "rsbcmt", "rsbcst", "sbct",
     "smbcs",
 ];
 const ALLOCATORS: &str = "uBIDEFHLRSTZ";
-/// The same of other settings of memory.
+/// Other memory settings: the text after `+M`.
 const MEMORY: &[&str] = &[
     "ea", "ummc", "uycs", "usac", "im", "is", "lpm", "Mamcbf", "Mrmcbf", "Mmcs", "Mscs", "Mscrfsd",
     "Msco", "Mscrpm", "Ye", "Ym", "Ytp", "Ytt", "Iscs", "Xscs", "dai",
 ];
 
-/// A flag of the VM as it stood on the command line.
+/// A VM flag as words of a command line.
 pub fn words(flag: &str, value: Option<&str>) -> Vec<String> {
     match value {
         Some(v) if WITH_VALUE_BEHIND.contains(&flag) => vec![format!("+{flag}{v}")],
@@ -153,7 +153,7 @@ fn vm_flag(
     } else if BARE.contains(&name) {
         None
     } else if name.starts_with('M') {
-        // With the value behind it, or none that is known.
+        // The value is part of the name, or the flag is unknown.
         None
     } else if let Some(short) = attached(name) {
         c.vm.push((short.into(), Some(name[short.len()..].into())));
@@ -165,7 +165,7 @@ fn vm_flag(
     Ok(())
 }
 
-/// Flags whose value may stand in the same word: `+A32`, `+S1:1`, `+K true` as `+Ktrue`.
+/// The flag of a word that includes its value: `+A32`, `+S1:1`, `+Ktrue` for `+K true`.
 fn attached(name: &str) -> Option<&'static str> {
     let mut known: Vec<&'static str> =
         WITH_VALUE.iter().chain(WITH_VALUE_BEHIND).copied().collect();
@@ -174,13 +174,13 @@ fn attached(name: &str) -> Option<&'static str> {
     known.into_iter().find(|f| name.len() > f.len() && name.starts_with(f))
 }
 
-/// A setting of memory, `+M…`, whose value is the next argument.
+/// Whether this is a memory setting `+M…` that takes the next argument as its value.
 fn is_allocator_flag(name: &str) -> bool {
     let Some(setting) = name.strip_prefix('M') else { return false };
     let of_allocator = setting.chars().next().is_some_and(|c| ALLOCATORS.contains(c));
     MEMORY.contains(&setting) || of_allocator && ALLOCATOR.contains(&&setting[1..])
 }
-/// What is said of a wrong letter behind `+fn`.
+/// The error message for a wrong letter after `+fn`.
 fn wrong_names(letters: &str) -> String {
     match letters.strip_prefix(['u', 'a']) {
         Some(kind) => format!("bad type of warnings for wrongly coded filename: {kind}"),

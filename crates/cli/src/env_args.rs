@@ -1,12 +1,12 @@
-//! Arguments from the environment (`ERL_AFLAGS`, `ERL_FLAGS`, `ERL_ZFLAGS`) and from
-//! `-args_file`, put before and after those of the command line as `erl` does.
+//! Arguments from the environment (`ERL_AFLAGS`, `ERL_FLAGS`, `ERL_ZFLAGS`) and from `-args_file`,
+//! combined with those of the command line in the same order as `erl`.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use kvik_release::Release;
 
-/// Splits a string into arguments: blanks separate, quotes and backslashes protect.
+/// Splits a string into arguments, separated by blanks; quotes and backslashes escape.
 pub fn split(text: &[u8], comments: bool) -> Vec<OsString> {
     let mut out = Vec::new();
     let mut it = text.iter().copied().peekable();
@@ -45,7 +45,7 @@ fn word(it: &mut std::iter::Peekable<impl Iterator<Item = u8>>, comments: bool) 
     OsString::from_vec(w)
 }
 
-/// The arguments in the order in which they count, those after `-extra` last.
+/// All arguments in order of evaluation, those after `-extra` last.
 pub fn gather(
     command_line: Vec<OsString>,
     env: impl Fn(&str) -> Option<OsString>,
@@ -73,7 +73,7 @@ pub fn gather(
     Ok(args)
 }
 
-/// The variable with arguments for one release: `ERL_OTP27_FLAGS`.
+/// The name of the variable with arguments for one release: `ERL_OTP27_FLAGS`.
 pub fn flags_of(release: &Release) -> String {
     format!("ERL_OTP{}_FLAGS", release.name)
 }

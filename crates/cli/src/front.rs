@@ -1,12 +1,12 @@
-//! OTP's front ends: programs of their own there, which put arguments before those they were given
-//! and start `erl`. Here a table says what each puts.
+//! OTP's front ends. In OTP they are separate programs that prepend arguments and start `erl`; here
+//! a table holds a function for each.
 
 use std::ffi::OsString;
 
 use crate::env_args;
 
-/// What a front end makes of its arguments: those of `erl`, and the name that the program goes by
-/// in `$ESCRIPT_NAME`, where that is not its own.
+/// The arguments that a front end passes to `erl`, and the value of `$ESCRIPT_NAME` if it is not
+/// the program's own name.
 #[derive(Debug, Default, PartialEq)]
 pub struct Start {
     pub args: Vec<OsString>,
@@ -34,8 +34,8 @@ fn start(args: Vec<OsString>) -> Result<Start, String> {
     Ok(Start { args, script: None })
 }
 
-/// `erlc` starts `erl` with the module that reads its options. Paths for the compiler itself go
-/// before it; there is no compile server.
+/// `erlc` starts `erl` with the module that parses its options. Code paths come before that module;
+/// there is no compile server.
 fn erlc(args: Vec<OsString>) -> Result<Start, String> {
     let (mut v, mut rest) = (Vec::new(), Vec::new());
     let mut it = args.into_iter();
@@ -60,7 +60,7 @@ fn erlc(args: Vec<OsString>) -> Result<Start, String> {
     start(v)
 }
 
-/// `escript OPTIONS FILE ARGS`; the file's `%%!` line has arguments for `erl`.
+/// `escript OPTIONS FILE ARGS`; the file's `%%!` line holds arguments for `erl`.
 fn escript(mut args: Vec<OsString>) -> Result<Start, String> {
     let is_option = |a: &&OsString| a.to_string_lossy().starts_with('-');
     let rest = args.split_off(args.iter().take_while(is_option).count());
@@ -76,13 +76,13 @@ fn escript(mut args: Vec<OsString>) -> Result<Start, String> {
     Ok(Start { args: v, script: Some(script) })
 }
 
-/// The `%%!` line of a script.
+/// The arguments in the `%%!` line of a script.
 fn emu_args(text: &[u8]) -> Vec<OsString> {
     let head = text.split(|b| *b == b'\n').take(3);
     head.filter_map(|l| l.strip_prefix(b"%%!")).flat_map(|l| env_args::split(l, false)).collect()
 }
 
-/// What `dialyzer` and `typer` have in common: no input unless `--shell` asks for it.
+/// Common part of `dialyzer` and `typer`: no input unless `--shell` is given.
 fn plain(before: Vec<OsString>, run: [&str; 2], args: Vec<OsString>) -> Result<Start, String> {
     let shell = |a: &OsString| a == "--shell";
     let mut v = if args.iter().any(shell) { Vec::new() } else { words(&["-noinput"]) };
@@ -92,7 +92,7 @@ fn plain(before: Vec<OsString>, run: [&str; 2], args: Vec<OsString>) -> Result<S
     start(v)
 }
 
-/// Takes `-smp`, and then flags with a value, off the front, in that order.
+/// Removes `-smp`, then flags with a value, from the front, in that order.
 fn leading(args: &mut Vec<OsString>, flags: &[&str]) -> Vec<OsString> {
     let mut taken = Vec::new();
     if args.first().is_some_and(|a| a == "-smp") {
@@ -107,7 +107,7 @@ fn leading(args: &mut Vec<OsString>, flags: &[&str]) -> Vec<OsString> {
     taken
 }
 
-/// Up to a million processes, as many as dialyzer may start.
+/// Raises the process limit to a million, since dialyzer may start that many.
 fn dialyzer(mut args: Vec<OsString>) -> Result<Start, String> {
     let mut before = leading(&mut args, &["+S", "+P", "+sbt"]);
     if !before.iter().any(|a| a == "+P") {
@@ -121,20 +121,20 @@ fn typer(mut args: Vec<OsString>) -> Result<Start, String> {
     plain(before, ["typer", "start"], args)
 }
 
-/// Flags of Common Test that `erl` would take for its own.
+/// Flags of Common Test that `erl` would otherwise interpret itself.
 const CT_FLAGS: &[(&str, &str)] = &[
     ("-config", "-ct_config"),
     ("-decrypt_key", "-ct_decrypt_key"),
     ("-decrypt_file", "-ct_decrypt_file"),
 ];
 
-/// How `ct_run` was asked to run: in a node that ends with the tests, or in one with a shell.
+/// The mode of `ct_run`: a node that ends after the tests, or one with a shell.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     Normal,
     Vts,
     Shell,
-    /// `-ctmaster`, `-ctname`: only the node.
+    /// `-ctmaster`, `-ctname`: starts only the node.
     Node,
 }
 
@@ -184,7 +184,7 @@ fn ct_run(args: Vec<OsString>) -> Result<Start, String> {
     start(v)
 }
 
-/// Compiles the file that `init` has as its first plain argument, and runs `main/1` on the rest.
+/// Compiles the file given as the first plain argument and calls its `main/1` with the rest.
 const RUN: &str = r#"
     [File | Args] = init:get_plain_arguments(),
     case compile:file(File, [binary, report]) of

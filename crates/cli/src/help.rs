@@ -1,4 +1,4 @@
-//! What `kvik` says about itself: `--help`, `--version`, and a command that it does not know.
+//! Help texts: `--help`, `--version`, and the message for an unknown command.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -41,7 +41,7 @@ usage: kvik shims DIR
 Writes erl, erlc, escript, dialyzer, typer and ct_run into DIR, links to this kvik, and
 DIR/root, a root of OTP whose machine is kvik. Tools use them by PATH=DIR:$PATH.";
 
-/// The commands of `kvik` with the help of those that do not print it themselves.
+/// The commands of `kvik`, with the help text of those that do not print it themselves.
 pub const COMMANDS: &[(&str, Option<&str>)] = &[
     ("bench", None),
     ("ct_run", None),
@@ -55,7 +55,7 @@ pub const COMMANDS: &[(&str, Option<&str>)] = &[
     ("typer", None),
 ];
 
-/// The help that `kvik COMMAND --help` prints, where we have the text.
+/// The text of `kvik COMMAND --help`, if it is in this table.
 pub fn of(command: &str) -> Option<&'static str> {
     COMMANDS.iter().find(|(name, _)| *name == command).and_then(|(_, text)| *text)
 }
@@ -64,7 +64,7 @@ pub fn asked(argument: Option<&impl AsRef<OsStr>>) -> bool {
     argument.is_some_and(|a| matches!(a.as_ref().to_str(), Some("--help" | "-h")))
 }
 
-/// `kvik --version`. Without an OTP it says that, and that is no failure.
+/// `kvik --version`. If no OTP is found, prints that and still succeeds.
 pub fn version(name: &Path) -> i32 {
     kvik_sys::say!("kvik {}{}", env!("CARGO_PKG_VERSION"), env!("KVIK_COMMIT"));
     match otp_root::find(None, None, name) {
@@ -78,7 +78,7 @@ pub fn version(name: &Path) -> i32 {
     0
 }
 
-/// A first argument that is neither a flag nor a command.
+/// The message for a first argument that is neither a flag nor a command.
 pub fn unknown(word: &str) -> String {
     let hint = match suggestion(word) {
         Some(command) => format!("did you mean `kvik {command}`?"),

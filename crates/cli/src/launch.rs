@@ -17,7 +17,7 @@ pub fn complain(text: &str) -> i32 {
     1
 }
 
-/// `kvik ARGS`, as `erl ARGS`; `name` is what we were started as.
+/// `kvik ARGS`, equivalent to `erl ARGS`; `name` is the name that the program was started by.
 pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
     let parse = |args: Vec<OsString>, release| {
         let env = |n: &str| std::env::var_os(n);
@@ -31,7 +31,7 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
         Ok(o) => o,
         Err(e) => return complain(&format!("kvik: {e}")),
     };
-    // Only now it is known whose flags count.
+    // The flags of a release can only be added once the release is known.
     if std::env::var_os(env_args::flags_of(otp.release)).is_some() {
         line = match parse(args, Some(otp.release)) {
             Ok(l) => l,
@@ -70,8 +70,8 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
     })
 }
 
-/// What `erl` would start the emulator with, on one line. Only a terminal is shown it: what `erl` writes to
-/// anything else is lost when it becomes the emulator.
+/// Prints the command that `erl` would execute, on one line. Only to a terminal: other output of
+/// `erl` is buffered and lost when it executes the emulator.
 fn show_args(line: &command_line::CommandLine, init_args: &[OsString]) {
     if !std::io::stdout().is_terminal() {
         return;
@@ -89,12 +89,12 @@ fn show_args(line: &command_line::CommandLine, init_args: &[OsString]) {
     kvik_sys::say!("Executing: {}\n", words.join(" "));
 }
 
-/// What `peer` and `slave` start further nodes with: `erl`, where the first one in their path is
-/// us, and else all of our name.
+/// The program that `peer` and `slave` start nodes with: `erl` if the first one in their path is
+/// kvik, else the path of this program.
 fn progname(otp: &Otp) -> OsString {
     let given = std::env::var_os("PROGNAME").filter(|p| !p.is_empty());
     let exe = || std::env::current_exe().ok();
-    // Only OTP's own programs have OTP's machine beside them.
+    // Only OTP's own directory contains OTP's emulator.
     let ours = || fs::exists(otp.bindir.join("erl")) && !fs::exists(otp.bindir.join("beam.smp"));
     given.unwrap_or_else(|| match exe() {
         Some(exe) if !ours() => exe.into(),
@@ -102,7 +102,7 @@ fn progname(otp: &Otp) -> OsString {
     })
 }
 
-/// The daemon that knows the nodes of this machine; one that runs already goes on.
+/// Starts the node name daemon (epmd); a running one is kept.
 fn start_epmd(otp: &Otp) {
     let epmd = otp.bindir.join("epmd");
     if let Err(e) = process::status(Command::new(&epmd).arg("-daemon")) {
@@ -110,7 +110,7 @@ fn start_epmd(otp: &Otp) {
     }
 }
 
-/// The arguments as `init` gets them.
+/// The complete arguments of `init`.
 fn init_args(otp: &Otp, rest: &[OsString]) -> Vec<OsString> {
     let mut v: Vec<OsString> = vec!["--".into(), "-root".into(), otp.root.clone().into()];
     v.extend([
@@ -131,7 +131,7 @@ fn init_args(otp: &Otp, rest: &[OsString]) -> Vec<OsString> {
     v
 }
 
-/// What `erlexec` leaves in the environment.
+/// Sets the environment variables that `erlexec` sets.
 fn set_environment(otp: &Otp, extra: &[(OsString, OsString)]) {
     let bin = otp.bindir.clone();
     let old = std::env::var_os("PATH").unwrap_or_default();
@@ -152,7 +152,7 @@ fn set_environment(otp: &Otp, extra: &[(OsString, OsString)]) {
     }
 }
 
-/// Starts the same again without a terminal, and leaves it.
+/// Starts this program again without a terminal, in a new session.
 fn detach(line: &command_line::CommandLine, otp: &Otp) -> i32 {
     let Ok(exe) = std::env::current_exe() else {
         return 1;
@@ -174,7 +174,7 @@ fn detach(line: &command_line::CommandLine, otp: &Otp) -> i32 {
     }
 }
 
-/// `kvik erlc …`: one of OTP's front ends, for which the first word of `argv` stands.
+/// Runs one of OTP's front ends, as in `kvik erlc …`; `name` is the front end's name.
 pub fn tool(name: &Path, start: Result<Start, String>) -> i32 {
     let start = match start {
         Ok(s) => s,

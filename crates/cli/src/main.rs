@@ -1,5 +1,5 @@
-//! `kvik`: takes `erl`'s arguments and stands where `erl` stands. Under its own name it also knows
-//! a few words of its own, such as `kvik erlc`, `kvik bench` and `kvik sched`.
+//! `kvik`: accepts `erl`'s arguments and replaces it. Under its own name it also has commands such
+//! as `kvik erlc`, `kvik bench` and `kvik sched`.
 #![forbid(unsafe_code)]
 
 mod command_line;
@@ -31,7 +31,7 @@ fn main() {
     std::process::exit(status)
 }
 
-/// What `kvik` takes as its first argument: a command of its own, a flag of `erl`, or nothing.
+/// Runs `kvik`, whose first argument is a command, a flag of `erl`, or absent.
 fn kvik(name: &Path, args: Vec<OsString>) -> i32 {
     let word = args.first().and_then(|a| a.to_str()).unwrap_or_default();
     if let Some(front_end) = front::named(word) {

@@ -1,4 +1,4 @@
-//! Where OTP's libraries are, and of which release they are.
+//! Finds OTP's libraries and determines their release.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,37 +6,37 @@ use std::path::{Path, PathBuf};
 use kvik_env::fs;
 use kvik_release::Release;
 
-/// What `kvik shims` calls the root it writes beside them.
+/// Name of the root directory that `kvik shims` writes next to the programs.
 pub const ROOT: &str = "root";
-/// Where that has the preloaded modules: with the programs, since a release takes a copy of those.
+/// The preloaded modules in that root: next to the programs, since a release copies that directory.
 pub const PRELOADED: &str = "bin/preloaded";
-/// Where the preloaded modules are: what comes before `erts-VSN` and after it.
+/// Locations of the preloaded modules: the path before `erts-VSN` and after it.
 const PRELOADED_PATHS: [(&str, &str); 3] = [("lib", "ebin"), ("", "ebin"), ("", PRELOADED)];
 
-/// An installation.
+/// An OTP installation.
 pub struct Otp {
     pub root: PathBuf,
     pub release: &'static Release,
-    /// The programs of `erts`: `$BINDIR`.
+    /// The directory of the `erts` programs: `$BINDIR`.
     pub bindir: PathBuf,
     /// The version of its `erts`.
     pub erts: String,
-    /// Where the preloaded modules' files are.
+    /// The directory of the preloaded modules' files.
     pub preloaded: PathBuf,
 }
 
-/// What is in a directory.
+/// Result of examining a directory.
 enum Found {
     Otp(Otp),
-    /// An OTP of a release that kvik does not run, or not the one asked for: its version.
+    /// The version of an OTP whose release is unsupported or not the requested one.
     Other(String),
     Nothing,
 }
 
-/// Looks in the order docs/USING.md gives: `--root`, `$KVIK_OTP_ROOT`, beside the name we were started
-/// under (what `kvik shims` writes), `$ROOTDIR`, the system's `lib/erlang`, `.otp/` beside the program
-/// or here. `erlexec` is told by who starts it, and by its place otherwise. `--otp` or `$KVIK_OTP`
-/// passes over other releases.
+/// Searches in the order of docs/USING.md: `--root`, `$KVIK_OTP_ROOT`, next to the name of this
+/// program (where `kvik shims` writes), `$ROOTDIR`, the system's `lib/erlang`, `.otp/` next to the
+/// program or in the current directory. As `erlexec`, the caller's environment comes first, then
+/// the program's location. `--otp` or `$KVIK_OTP` skips other releases.
 pub fn find(
     given: Option<&OsString>,
     release: Option<&OsString>,
@@ -76,7 +76,7 @@ pub fn find(
     ))
 }
 
-/// The release asked for by `--otp` or `$KVIK_OTP`.
+/// The release requested by `--otp` or `$KVIK_OTP`.
 fn wanted(given: Option<&OsString>) -> Result<Option<&'static Release>, String> {
     let from_environment = || std::env::var_os("KVIK_OTP").filter(|v| !v.is_empty());
     let Some(name) = given.cloned().or_else(from_environment) else { return Ok(None) };
@@ -95,7 +95,7 @@ fn refusal(version: &str, wanted: Option<&Release>) -> String {
     }
 }
 
-/// What a release's start script says: its own root, and whose programs it uses.
+/// The OTP set by a release's start script: its own root, and the `erts` that it uses.
 fn from_environment() -> Option<Otp> {
     let dir = |name| std::env::var_os(name).map(PathBuf::from);
     let (root, bindir) = (dir("ROOTDIR")?, dir("BINDIR")?);
@@ -106,7 +106,8 @@ fn from_environment() -> Option<Otp> {
     Some(Otp { root, release, bindir, erts, preloaded })
 }
 
-/// The roots that a program's place may stand for: with the shims, in `bin/`, in `erts-VSN/bin/`.
+/// Candidate roots from a program's location: next to the shims, above `bin/`, above
+/// `erts-VSN/bin/`.
 fn beside(name: &Path) -> Vec<PathBuf> {
     let found = match name.parent() {
         Some(dir) if dir != Path::new("") => Some(dir.to_path_buf()),
@@ -117,7 +118,8 @@ fn beside(name: &Path) -> Vec<PathBuf> {
     found.map(up).unwrap_or_default()
 }
 
-/// What `make deps` unpacks: `.otp/usr/lib/erlang` in this folder or one above the program.
+/// Directories where `make deps` unpacks OTP: `.otp/usr/lib/erlang` in the current directory or in
+/// one above the program.
 fn unpacked() -> Vec<PathBuf> {
     let here = std::env::current_dir().ok();
     let exe = std::env::current_exe().ok();
@@ -125,8 +127,8 @@ fn unpacked() -> Vec<PathBuf> {
     here.into_iter().chain(above).map(|d| d.join(".otp/usr/lib/erlang")).collect()
 }
 
-/// The OTP whose root this is. Its release is the one that `releases/*/OTP_VERSION` names; a root
-/// without that, as release tools make them, is told by the version of its `erts`.
+/// The OTP with this root. `releases/*/OTP_VERSION` names its release; roots without it, as made by
+/// release tools, are identified by their `erts` version.
 fn at(dir: &Path, wanted: Option<&'static Release>) -> Found {
     let Ok(root) = fs::canonicalize(dir) else { return Found::Nothing };
     let installed = installed(&root);
@@ -150,7 +152,7 @@ fn at(dir: &Path, wanted: Option<&'static Release>) -> Found {
     version.map_or(Found::Nothing, Found::Other)
 }
 
-/// The releases that `releases/*/OTP_VERSION` names: the folder and the version in the file.
+/// The releases in `releases/*/OTP_VERSION`: the folder's name and the version in the file.
 fn installed(root: &Path) -> Vec<(String, String)> {
     let folders = fs::read_dir(root.join("releases")).into_iter().flatten().flatten();
     let one = |folder: fs::DirEntry| {
@@ -160,7 +162,7 @@ fn installed(root: &Path) -> Vec<(String, String)> {
     folders.filter_map(one).collect()
 }
 
-/// The versions of `erts` in a root, in order.
+/// The versions of `erts` in a root, sorted.
 fn erts_versions(root: &Path) -> Vec<String> {
     let folders = [root.join("lib"), root.to_path_buf()];
     let entries = folders.iter().filter_map(|f| fs::read_dir(f).ok()).flatten().flatten();

@@ -1,7 +1,7 @@
-//! `kvik shims DIR`: OTP's programs that are kvik, and a root that has it for its machine, for what
-//! looks there and not in the path, as a release's start script does. Release tools copy the programs of
-//! `erts` and keep symbolic links as they are, so those programs are files: a release must run where
-//! neither kvik nor OTP is installed.
+//! `kvik shims DIR`: writes replacements of OTP's programs that run kvik, and an OTP root with kvik
+//! as its emulator, for programs that use the root instead of the path, such as a release's start
+//! script. Release tools copy the programs of `erts` and keep symbolic links as they are, so those
+//! programs are regular files: a release must run where neither kvik nor OTP is installed.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Error, ErrorKind, Result};
@@ -14,11 +14,11 @@ use crate::front::FRONT_ENDS;
 use crate::launch::complain;
 use crate::otp_root::{self, Otp, PRELOADED, ROOT};
 
-/// The programs of `erts` that are the machine or start it. OTP's others start `erl` from beside
-/// themselves, and stay. `dyn_erl` too: it starts `erlexec`.
+/// The programs of `erts` that are kvik here: the emulator and its starter. Other programs start
+/// `erl` from their own directory and are copied, as is `dyn_erl`, which starts `erlexec`.
 const OURS: &[&str] = &["erlexec", "erl"];
-/// Left out: whoever started it would have OTP's machine. `erl.src`, of which release tools make a system's
-/// `erl`, starts the `erlexec` of that system.
+/// Not copied: running it would start OTP's emulator. `erl.src`, from which release tools make a
+/// target system's `erl`, starts the `erlexec` of that system.
 const LEFT_OUT: &[&str] = &["beam.smp"];
 
 pub fn main(args: &[OsString]) -> i32 {
@@ -45,9 +45,9 @@ fn write(dir: &Path, exe: &Path, otp: &Otp) -> Result<()> {
     root(&dir.join(ROOT), exe, otp)
 }
 
-/// The root: `lib` is OTP's own, and so is all in `bin` and `erts-VSN` but the machine.
+/// Writes the root: `lib` and everything in `bin` and `erts-VSN` except the emulator are OTP's own.
 fn root(root: &Path, exe: &Path, otp: &Otp) -> Result<()> {
-    // OTP itself, where its root is one of these.
+    // OTP itself, even if its root was written by `kvik shims`.
     let lib = fs::canonicalize(otp.root.join("lib"))?;
     let from = lib.parent().ok_or(Error::from(ErrorKind::NotFound))?;
     let erts = format!("erts-{}", otp.erts);
@@ -71,14 +71,14 @@ fn root(root: &Path, exe: &Path, otp: &Otp) -> Result<()> {
     link(exe, &root.join("bin/erl"))
 }
 
-/// The machine as a file of its own: a second name of the same file where the file system allows it.
+/// Installs the emulator as a regular file: a hard link if the file system allows it, else a copy.
 fn install_executable(exe: &Path, at: &Path) -> Result<()> {
     remove(at)?;
     let exe = fs::canonicalize(exe)?;
     fs::hard_link(&exe, at).or_else(|_| fs::copy(&exe, at).map(drop))
 }
 
-/// A copy of each file of a folder, but those named.
+/// Copies the files of a folder, except those named in `but`.
 fn copy_all(from: &Path, to: &Path, but: &[&str]) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let name = entry?.file_name();
@@ -91,7 +91,7 @@ fn copy_all(from: &Path, to: &Path, but: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// A link to each entry of a folder, but those named.
+/// Links to the entries of a folder, except those named in `but`.
 fn link_all(from: &Path, to: &Path, but: &[&str]) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let name = entry?.file_name();

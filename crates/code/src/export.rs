@@ -1,4 +1,4 @@
-//! The export table: one entry for each `{M, F, A}` that anything names, never freed.
+//! The export table: one entry for each `{M, F, A}` that is referenced anywhere, never freed.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -17,7 +17,7 @@ fn table() -> &'static RwLock<Map> {
     TABLE.get_or_init(|| RwLock::new(new()))
 }
 
-/// The hash of a key: its three numbers, none of which a stranger may choose.
+/// The hash of a key's three numbers. Attackers cannot choose them, so a simple hash suffices.
 #[derive(Default)]
 struct Mixed(u64);
 
@@ -39,7 +39,7 @@ kvik_state::vm_state! {
     static UNDEF: CodeCell = CodeCell::new(CodeAddress::NONE);
 }
 
-/// Where an entry without a function points: code that calls the error handler.
+/// Sets the target of entries without a function: code that calls the error handler.
 pub fn set_undef_stub(address: CodeAddress) {
     UNDEF.set(address);
     for e in all() {
@@ -50,7 +50,7 @@ pub fn undef_stub() -> CodeAddress {
     UNDEF.get()
 }
 
-/// The entry of a function, made when there is none yet.
+/// The entry of a function, created if missing.
 pub fn export(module: Atom, function: Atom, arity: u32) -> &'static Export {
     let key = (module, function, arity);
     if let Some(e) = find(&key) {
@@ -59,7 +59,7 @@ pub fn export(module: Atom, function: Atom, arity: u32) -> &'static Export {
     add(&mut table().write().unwrap_or_else(|e| e.into_inner()), key)
 }
 
-/// The entries of many functions, with a lock or two for all.
+/// The entries of many functions, with few lock operations.
 pub fn exports_of(keys: &[(Atom, Atom, u32)]) -> Vec<&'static Export> {
     let known: Vec<_> = keys.iter().map(find).collect();
     let mut t = None;
@@ -86,7 +86,7 @@ fn add(t: &mut Map, key: Key) -> &'static Export {
     })
 }
 
-/// What `apply` asks for again and again, by hash; a slot that holds another entry is only slower.
+/// A direct-mapped cache of recent look-ups, as by `apply`; a collision only costs time.
 const CACHE: usize = 8192;
 kvik_state::vm_state! {
     static RECENT: [ExportSlot; CACHE] = [const { ExportSlot::new() }; CACHE];
@@ -111,7 +111,7 @@ fn find(key: &Key) -> Option<&'static Export> {
     Some(e)
 }
 
-/// The entry where anybody has named the function, whether it is there or not.
+/// The entry of a function, defined or not, if there is one.
 pub fn known_export(module: Atom, function: Atom, arity: u32) -> Option<&'static Export> {
     find(&(module, function, arity))
 }

@@ -1,19 +1,19 @@
-//! Fun entries: what local funs point to. Loads of the same module text share them.
+//! Fun entries, which local funs point to. Loads of the same module text share them.
 
 use std::collections::HashMap;
 use std::sync::{OnceLock, RwLock};
 
 use kvik_term::{Atom, CodeAddress, CodeCell, FunEntry};
 
-/// What tells a fun from others. The number of arguments belongs to it: an external term that says
-/// something else of a fun than its module must not get at the module's code.
+/// The identity of a fun. The arity belongs to it: an external term with another arity than the
+/// module's must not reach the module's code.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FunKey {
     pub module: Atom,
     pub uniq: [u8; 16],
     pub index: u32,
     pub old_uniq: u32,
-    /// Without the free variables.
+    /// Not counting the free variables.
     pub arity: u32,
     pub num_free: u32,
 }
@@ -27,8 +27,8 @@ fn table() -> &'static RwLock<Map> {
     TABLE.get_or_init(|| RwLock::new(HashMap::new()))
 }
 
-/// The entry of a fun; a new one has no code (`0`): the loader, or the stub for funs whose module
-/// isn't loaded, fills that in.
+/// The entry of a fun. A new one has no code (`0`), which the loader sets, or the stub for funs
+/// whose module isn't loaded.
 pub fn fun_entry(
     key: FunKey,
     function: Atom,

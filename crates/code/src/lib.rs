@@ -1,7 +1,7 @@
-//! What is loaded: exports, fun entries, modules in two versions, and which code lies where.
+//! Loaded code: exports, fun entries, modules in two versions, and their address ranges.
 //!
-//! Nothing here knows a machine: native code is an address and a length. The loader (`jit`) makes
-//! [`LoadedModule`]s and commits them.
+//! This crate is machine-independent: native code is an address and a length. The loader (`jit`)
+//! makes [`LoadedModule`]s and commits them.
 #![forbid(unsafe_code)]
 
 pub mod export;

@@ -8,37 +8,37 @@ use std::sync::Mutex;
 use kvik_heap::LiteralArea;
 use kvik_term::{Atom, CodeAddress, Export, FunEntry};
 
-/// A function's native code begins here, as an offset; it lasts until the next one begins.
+/// Start offset of a function's native code, which extends to the start of the next function.
 #[derive(Copy, Clone, Debug)]
 pub struct FuncRange {
     pub start: u32,
     pub function: Atom,
     pub arity: u32,
-    /// The function's own place, an index of `lines`.
+    /// The function's own source position, an index of `lines`.
     pub line: u32,
 }
 
-/// An address that may stand in a stack trace, and its place as an index of `lines`.
+/// An address that may occur in a stack trace, and its source position as an index of `lines`.
 #[derive(Copy, Clone, Debug)]
 pub struct ReturnSite {
     pub offset: u32,
     pub line: u32,
 }
 
-/// What a stack trace says of an address.
+/// The stack trace information for an address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Location {
     pub module: Atom,
     pub function: Atom,
     pub arity: u32,
-    /// File and line where they are known.
+    /// File and line if known.
     pub line: Option<(Arc<str>, u32)>,
 }
 
-/// What keeps a NIF library; to drop it unloads it.
+/// Keeps a NIF library loaded; dropping it unloads the library.
 pub type LibraryHandle = Box<dyn Any + Send>;
 
-/// A function that a NIF library may take over.
+/// A function that a NIF library may replace.
 pub struct NifCell {
     pub function: Atom,
     pub arity: u32,
@@ -46,7 +46,7 @@ pub struct NifCell {
     pub entry: Box<AtomicUsize>,
 }
 
-/// A version of a module: its code and all that belongs to it.
+/// A version of a module: its code and everything that belongs to it.
 pub struct LoadedModule {
     pub name: Atom,
     pub md5: [u8; 16],
@@ -63,34 +63,35 @@ pub struct LoadedModule {
     pub files: Vec<Arc<str>>,
     /// Exported functions with the addresses to enter.
     pub exports: Vec<(&'static Export, CodeAddress)>,
-    /// Exported functions for which natives stand.
+    /// Exported functions that the VM implements.
     pub natives: Vec<&'static Export>,
     pub funs: Vec<(&'static FunEntry, CodeAddress)>,
     /// The entry of the `-on_load` function.
     pub on_load: Option<CodeAddress>,
-    /// That function has succeeded, where there is one.
+    /// Whether that function has succeeded, if there is one.
     pub enabled: AtomicBool,
-    /// There was a current version when this was put in place.
+    /// Whether there was a current version when this one was committed.
     pub replaces: AtomicBool,
     pub literals: LiteralArea,
     /// Functions with a `nif_start`.
     pub nifs: Vec<NifCell>,
-    /// The NIF library it has loaded.
+    /// The NIF library that the module has loaded.
     pub library: Mutex<Option<LibraryHandle>>,
-    /// Keeps the code's memory.
+    /// Owns the code's memory.
     pub memory: Box<dyn Any + Send + Sync>,
 }
 
 impl LoadedModule {
-    /// Has it an `-on_load` function that has not ended yet? Then it can't be called.
+    /// Whether its `-on_load` function has not finished yet, so that it can't be called.
     pub fn waits(&self) -> bool {
         self.on_load.is_some() && !self.enabled.load(Ordering::Acquire)
     }
-    /// Can the module be called? While an `-on_load` function runs it is the version before that is.
+    /// Whether the module can be called. While an `-on_load` function runs, the previous version
+    /// can.
     pub fn is_there(&self) -> bool {
         !self.waits() || self.replaces.load(Ordering::Acquire)
     }
-    /// Its functions are what the module's file says again, and the NIF library is given up.
+    /// Restores the module's own functions and drops the NIF library.
     pub fn drop_library(&self) {
         self.nifs.iter().for_each(|n| n.entry.store(0, Ordering::Release));
         let library = self.library.lock().unwrap_or_else(|e| e.into_inner()).take();
@@ -108,7 +109,7 @@ impl LoadedModule {
         let i = self.functions.partition_point(|f| f.start <= offset);
         self.functions.get(i.checked_sub(1)?)
     }
-    /// Is this an address that a call comes back to or an exception comes from?
+    /// The entry for a return address or an address that raises exceptions.
     pub fn place_at(&self, address: usize) -> Option<&ReturnSite> {
         let offset = address.checked_sub(self.start)? as u32;
         let i = self.places.partition_point(|p| p.offset < offset);
@@ -125,7 +126,8 @@ impl LoadedModule {
         };
         Some((name, line))
     }
-    /// Where a process that goes on at an address stands: the function, and the line last passed.
+    /// The source position of a process that continues at an address: the function, and the last
+    /// line passed.
     pub fn location_near(&self, address: usize) -> Option<Location> {
         if let Some(l) = self.location(address) {
             return Some(l);
@@ -144,7 +146,7 @@ impl LoadedModule {
     }
     pub fn location(&self, address: usize) -> Option<Location> {
         let place = self.place_at(address)?;
-        // A place may be the end of its function.
+        // A return site may be the end of its function.
         let f = self.function_at(address.checked_sub(1)?)?;
         Some(Location {
             module: self.name,

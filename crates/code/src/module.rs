@@ -38,7 +38,7 @@ pub enum CommitError {
     NotPurged(Atom),
 }
 
-/// Puts new versions in place, all at once. Where one of the modules has old code nothing is done.
+/// Commits new versions, all at once. If one of the modules has old code, nothing is changed.
 pub fn commit(instances: Vec<LoadedModule>) -> Result<(), CommitError> {
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
     for i in &instances {
@@ -54,7 +54,7 @@ pub fn commit(instances: Vec<LoadedModule>) -> Result<(), CommitError> {
         t.ranges.insert(i.start, i.clone());
         let v = t.modules.entry(i.name).or_default();
         if let Some(previous) = v.current.take() {
-            // While an `on_load` function runs the version before can be called.
+            // While an `on_load` function runs, the previous version can be called.
             if i.on_load.is_none() {
                 unlink(&previous, &i);
             }
@@ -78,7 +78,7 @@ fn link(i: &LoadedModule) {
     }
 }
 
-/// Exports of the previous version that the next one doesn't have become undefined.
+/// Undefines exports of the previous version that the next one doesn't have.
 fn unlink(previous: &LoadedModule, next: &LoadedModule) {
     for (e, _) in &previous.exports {
         if !next.exports.iter().any(|(n, _)| std::ptr::eq(*n, *e)) {
@@ -99,8 +99,8 @@ pub fn enable(module: Atom) {
     i.enabled.store(true, Ordering::Release);
 }
 
-/// The current version becomes the old one, if there is one. `None` where there never was any,
-/// `false` where there is old code already.
+/// Makes the current version, if any, the old one. `None` if there never was any, `false` if there
+/// is old code already.
 pub fn delete(module: Atom) -> Option<bool> {
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
     let v = t.modules.get_mut(&module)?;
@@ -114,7 +114,7 @@ pub fn delete(module: Atom) -> Option<bool> {
     Some(true)
 }
 
-/// Takes the old version out. The caller has made sure that no process uses it. Fun entries that
+/// Removes the old version. The caller has made sure that no process uses it. Fun entries that
 /// still lead there get `no_fun`, the stub for funs without code.
 pub fn purge(module: Atom, no_fun: CodeAddress) -> Option<Arc<LoadedModule>> {
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
@@ -127,14 +127,14 @@ pub fn purge(module: Atom, no_fun: CodeAddress) -> Option<Arc<LoadedModule>> {
         e.code.set(undef_stub());
     }
     t.ranges.remove(&old.start);
-    // Its place stays, empty as it may be: deleting a module that once was there is no failure.
+    // The table entry stays, even if empty: deleting a module that once existed is not a failure.
     if let Some(v) = t.modules.get_mut(&module) {
         v.old = v.aside.take();
     }
     Some(old)
 }
 
-/// The `on_load` function of the current version has failed: what was before it is as it was, and
+/// The `on_load` function of the current version has failed: restores the previous version;
 /// [`stage_failed`] comes next.
 pub fn fail(module: Atom) {
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
@@ -149,7 +149,7 @@ pub fn fail(module: Atom) {
     v.failed = Some(failed);
 }
 
-/// What has failed takes the place of the old version, to be purged; `false` where there is none.
+/// Puts the failed version in place of the old one, to be purged; `false` if there is none.
 pub fn stage_failed(module: Atom) -> bool {
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
     let Some(v) = t.modules.get_mut(&module) else { return false };
@@ -173,7 +173,7 @@ pub fn loaded() -> Vec<Atom> {
     let it = t.modules.iter().filter(|(_, v)| v.current.is_some() || v.old.is_some());
     it.map(|(m, _)| *m).collect()
 }
-/// The modules that have any code, with whether it is current.
+/// All versions that have code, current or old.
 pub fn all_versions() -> Vec<Arc<LoadedModule>> {
     let t = table().read().unwrap_or_else(|e| e.into_inner());
     t.ranges.values().cloned().collect()

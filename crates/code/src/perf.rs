@@ -1,4 +1,4 @@
-//! `/tmp/perf-PID.map`: where functions are, for `perf` (`+JPperf true`).
+//! `/tmp/perf-PID.map`: function addresses for `perf` (`+JPperf true`).
 
 use std::io::{BufWriter, Write};
 use std::sync::{Mutex, OnceLock};
@@ -9,10 +9,10 @@ use crate::LoadedModule;
 
 static MAP: OnceLock<Mutex<BufWriter<File>>> = OnceLock::new();
 
-/// From now on modules that are committed are noted.
+/// Starts recording committed modules.
 pub fn enable() -> std::io::Result<()> {
     let path = format!("/tmp/perf-{}.map", std::process::id());
-    // One that is there is of a program that had our number before.
+    // An existing file is from an earlier process with the same pid.
     let _ = remove_file(&path);
     let _ = MAP.set(Mutex::new(BufWriter::new(File::create_new(path)?)));
     Ok(())
@@ -28,6 +28,6 @@ pub(crate) fn note(i: &LoadedModule) {
         let (module, name) = (i.name.name(), f.function.name());
         let _ = writeln!(map, "{at:x} {size:x} {module}:{name}/{}", f.arity);
     }
-    // The program may end in any way.
+    // The program may end without flushing.
     let _ = map.flush();
 }

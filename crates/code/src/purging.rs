@@ -1,5 +1,5 @@
-//! A purge that is under way. While it is not yet decided whether old code goes, who calls one of
-//! its funs waits; then the call is made once more.
+//! The purge in progress. Until it is decided whether old code goes, a process that calls one of
+//! its funs waits; then the call is repeated.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -9,9 +9,9 @@ struct Purge {
     module: Atom,
     /// The process that purges.
     by: u32,
-    /// The funs whose code is the old one, with where it is.
+    /// The funs that lead to the old code, with their addresses.
     funs: Vec<(&'static FunEntry, CodeAddress)>,
-    /// Where they lead in the meantime.
+    /// Their target during the purge.
     stub: CodeAddress,
     waiting: Vec<u32>,
 }
@@ -25,7 +25,7 @@ fn under_way() -> MutexGuard<'static, Option<Purge>> {
     UNDER_WAY.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Has the funs of a module's old code lead to `stub`. False: it has none.
+/// Redirects the funs of a module's old code to `stub`. False if there is no old code.
 pub fn begin(module: Atom, by: u32, stub: CodeAddress) -> bool {
     let Some(old) = crate::old(module) else { return false };
     let mut all = under_way();
@@ -35,7 +35,8 @@ pub fn begin(module: Atom, by: u32, stub: CodeAddress) -> bool {
     true
 }
 
-/// Does a process that calls this fun have to wait? For whom, if so; it is noted then.
+/// Whether a process that calls this fun has to wait: if so, records it and returns the purging
+/// process.
 pub fn wait(fun: &FunEntry, pid: u32) -> Option<u32> {
     let mut all = under_way();
     let purge = all.as_mut()?;
@@ -46,7 +47,7 @@ pub fn wait(fun: &FunEntry, pid: u32) -> Option<u32> {
     })
 }
 
-/// The purge is over, and the old code stays or goes. Who waited, and for whom.
+/// Ends the purge; the old code stays or goes. Returns the purging process and the waiting ones.
 pub fn end(module: Atom, stays: bool) -> Option<(u32, Vec<u32>)> {
     let mut all = under_way();
     let purge = all.take_if(|p| p.module == module)?;

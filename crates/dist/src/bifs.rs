@@ -1,4 +1,4 @@
-//! What OTP's `net_kernel` and `dist_util` ask of the machine.
+//! The BIFs that OTP's `net_kernel` and `dist_util` call.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -38,11 +38,11 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 kvik_state::vm_state! {
-    /// The process with whose end the node is no longer alive; the number of none.
+    /// Pid number of the process whose exit makes this node not alive; `u32::MAX` if there is none.
     static NET_KERNEL: AtomicU32 = AtomicU32::new(u32::MAX);
 }
 
-/// A process has ended.
+/// Called when a process has ended.
 pub fn ended(p: &Proc) {
     if NET_KERNEL.load(Ordering::Relaxed) == p.pid() {
         kernel_ended();
@@ -72,7 +72,7 @@ fn kernel_ended() {
     let reason = OwnedTerm::immediate(am::net_kernel_terminated.into());
     node_events::tell_all(am::nodedown, name, None, true, Some(&reason));
 }
-/// A process that carried connections.
+/// Ends the connections that a process controlled.
 fn controller_ended(p: &Proc) {
     let reason = || {
         let reason = p.cold(|x| x.exit_reason.clone()).flatten().unwrap_or_default();
@@ -91,7 +91,8 @@ fn controller_ended(p: &Proc) {
     }
 }
 
-/// Something before the only `@`, of letters, digits, `-` and `_`, and something behind it.
+/// Checks for one `@`, letters, digits, `-` and `_` before it, and at least one character behind
+/// it.
 fn is_node_name(name: &str) -> bool {
     let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     name.split_once('@').is_some_and(|(name, host)| {
@@ -122,8 +123,8 @@ fn get_creation_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
         false => am::undefined.into(),
     })
 }
-/// What we offer, what a node must have, what controllers may add or refuse, and what needs an order
-/// of packets that some cannot keep.
+/// The flags that we offer, those a node must have, those controllers may add or refuse, and those
+/// that require packets in order, which some controllers cannot guarantee.
 fn get_dflags_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = [
         DistFlags::OFFERED,
@@ -137,7 +138,7 @@ fn get_dflags_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.tuple(&parts))
 }
 
-/// `{Number, Handle}` of the connection there is, or that is to be made now.
+/// `{Number, Handle}` of the existing connection, or of a new pending one.
 fn new_connection_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let name = node_name(a[0]).filter(|n| *n != this::name()).ok_or_else(|| p.badarg())?;
     if !this::is_alive() && registry::whereis_process(am::net_kernel).is_none() {
@@ -150,7 +151,7 @@ fn new_connection_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     Ok(s.handle(&p.heap, &node))
 }
-/// False where it was made meanwhile.
+/// False if the connection was established meanwhile.
 fn abort_pending_connection_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let name = a[0].as_atom().ok_or_else(|| p.badarg())?;
     let (node, id) = handle(a[1]).filter(|h| h.0.name == name).ok_or_else(|| p.badarg())?;
@@ -161,8 +162,8 @@ fn abort_pending_connection_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> 
     Ok(Term::bool(!up))
 }
 
-/// The handshake is over: `{ok, Handle}`, or an error's atom. A process that is to control the
-/// connection is asked first, and its answer comes as a message.
+/// Called after the handshake: `{ok, Handle}`, or an error atom. If a process is to control the
+/// connection, it must agree first, and the result comes as a message.
 fn create_dist_channel_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let kernel = NET_KERNEL.load(Ordering::Relaxed);
     let arguments = || {
@@ -205,7 +206,7 @@ fn create_dist_channel_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.tuple(&[am::ok.into(), handle]))
 }
 
-/// `{ok, Received, Sent, BytesThatWait}`: nothing once the connection is lost, until there is another.
+/// `{ok, Received, Sent, PendingBytes}`; all 0 once the connection is lost, until there is another.
 fn dist_get_stat_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (node, id) = handle(a[0]).ok_or_else(|| p.badarg())?;
     let s = node.lock();
@@ -216,7 +217,7 @@ fn dist_get_stat_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.tuple(&[am::ok.into(), n(s.received), n(s.sent), n(s.bytes as u64)]))
 }
 
-/// Does the node of a process write text in Unicode?
+/// Whether the process's node writes Unicode text.
 fn dflag_unicode_io_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let name = match a[0].view() {
         View::Pid(PidTerm::Local(_)) => return Ok(Term::bool(true)),

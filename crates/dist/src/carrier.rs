@@ -1,5 +1,5 @@
-//! The beginning of a connection: a port or a process carries it from now on, and what was held goes
-//! out.
+//! Establishes a connection: from now on a port or process carries it, and signals held meanwhile
+//! are sent.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::node::{Controller, Phase, RemoteNode};
 use crate::signal::DistFlags;
 use crate::{node_events, receive, spawn_request};
 
-/// A connection behind a port.
+/// A connection carried by a port.
 struct Carried {
     node: Arc<RemoteNode>,
     id: u32,
@@ -30,7 +30,7 @@ impl Channel for Carried {
     }
 }
 
-/// The handshake is over. `None`: not such a controller, or nobody asked for a connection.
+/// Called after the handshake. `None`: not a valid controller, or no connection is pending.
 pub fn up(
     node: &Arc<RemoteNode>,
     c: Controller,
@@ -48,7 +48,7 @@ pub fn up(
             return None;
         }
     }
-    // Before anybody hears of the node.
+    // Sent before any process learns of the node.
     post(kernel, |h| {
         h.tuple(&[am::dist_ctrlr.into(), c.term(), node.name.into(), Term::local_pid(setup)])
     });

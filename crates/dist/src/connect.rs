@@ -1,5 +1,5 @@
-//! The way of every signal into a connection, which is asked for where there is none, and the end of
-//! connections. `carrier.rs` has their beginning.
+//! Routes every signal into a connection, which is requested if there is none, and ends
+//! connections. `carrier.rs` establishes them.
 
 use std::sync::Arc;
 
@@ -17,35 +17,35 @@ use crate::packet::FRAGMENT_BYTES;
 use crate::signal::{HeldSignal, Outgoing};
 use crate::{node_events, spawn_request, watchers};
 
-/// Why a signal did not go out.
+/// Why a signal was not sent.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ConnectError {
     NoConnection,
     Busy,
 }
 
-/// The connection a signal came by.
+/// The connection that a signal came by.
 pub struct From<'a> {
     pub node: &'a Arc<RemoteNode>,
     pub id: u32,
 }
 
-/// A signal is on its way.
+/// A signal that was accepted for sending.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Gone {
-    /// The sender is to wait: it is resumed then.
+    /// The sender must suspend; it is resumed later.
     pub wait: bool,
-    /// What was written.
+    /// Bytes written.
     pub bytes: usize,
 }
 
-/// How signals that are no messages go: nobody waits for them.
+/// Options of signals that are not messages: they are sent even if the connection is busy.
 pub const CONTROL: SendOptions = SendOptions { may_wait: true, may_connect: true };
-/// Answers: there is a connection, or nobody who wants them.
+/// Options of replies: without a connection the reply is not needed.
 pub const ANSWER: SendOptions = SendOptions { may_wait: true, may_connect: false };
 
-/// Sends a signal; `record` notes at the same moment what is to be undone with the connection.
-/// Only a sender that is named is to wait.
+/// Sends a signal. `record` runs under the same lock and notes what to undo when the connection is
+/// lost. Only a sender given as `Some` is suspended.
 pub fn send(
     node: &Arc<RemoteNode>,
     o: &Outgoing<'_, '_>,
@@ -93,8 +93,8 @@ pub fn send(
     Ok(Gone { wait, bytes })
 }
 
-/// Would a sender have to wait? Fragments are encoded as far as there is room: in OTP the senders of large
-/// messages, once resumed, fill what the carrier has drained.
+/// Whether a sender would have to wait. Fragments are encoded as far as there is room: in OTP the
+/// senders of large messages, once resumed, refill what the carrier has drained.
 fn is_busy(node: &RemoteNode) -> bool {
     let mut resumed = Vec::new();
     let busy = {
@@ -108,7 +108,7 @@ fn is_busy(node: &RemoteNode) -> bool {
     busy
 }
 
-/// Notes something for as long as there is a connection, which is asked for where there is none.
+/// Runs `record` on a node's state, requesting a connection if there is none.
 pub fn attach<R>(
     node: &Arc<RemoteNode>,
     way: SendOptions,
@@ -135,8 +135,8 @@ pub fn attach<R>(
 }
 
 impl NodeState {
-    /// Notes who is to be resumed, where the sender has to wait. It may be resumed before it suspends
-    /// itself: it handles the one after the other.
+    /// Registers a sender to be resumed, if it has to wait. The resume may arrive before the sender
+    /// suspends itself; the sender handles both in order.
     fn suspend(&mut self, sender: Option<u32>) -> bool {
         let Some(pid) = sender else { return false };
         if self.large.wait(pid) {
@@ -145,7 +145,7 @@ impl NodeState {
         self.suspended.extend(self.busy.then_some(pid));
         self.busy
     }
-    /// A connection is being made from now on.
+    /// Marks a connection as pending.
     pub fn begin(&mut self) {
         self.phase = Phase::Pending;
         self.id = self.id.wrapping_add(1) & 0xFF_FFFF;
@@ -164,8 +164,8 @@ fn ask_kernel(node: &Arc<RemoteNode>, id: u32) -> bool {
     })
 }
 
-/// A connection is lost, or (without a reason) could not be made: everybody who has to do with the
-/// node hears that. False: there is no such connection.
+/// Handles a connection that was lost, or (without a reason) could not be made: notifies all
+/// processes with links, monitors or requests there. False: there is no such connection.
 pub fn down(node: &Arc<RemoteNode>, id: u32, reason: Option<Term<'_>>) -> bool {
     let mut lost = {
         let mut s = node.lock();
@@ -205,7 +205,7 @@ pub fn down(node: &Arc<RemoteNode>, id: u32, reason: Option<Term<'_>>) -> bool {
     true
 }
 
-/// Ends a connection by what carries it.
+/// Ends a connection by ending its port or process.
 pub fn kill(c: Controller, reason: Atom) {
     let exit = OwnedTerm::immediate(reason.into());
     match c {
@@ -221,7 +221,7 @@ pub fn kill(c: Controller, reason: Atom) {
     }
 }
 
-/// To a linked process: the other end is gone as far as anybody knows.
+/// Tells a linked process that the other end is unreachable.
 pub fn lose_link(pid: u32, r: RemotePid) {
     let forget = move |p: Option<&Proc>| p.into_iter().for_each(|p| p.forget_unlinking(r));
     deliver(pid, Signal::Run(Box::new(forget)));

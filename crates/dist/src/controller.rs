@@ -1,4 +1,4 @@
-//! Processes as controllers of connections: `erlang:dist_ctrl_*`. What carries the bytes is theirs.
+//! Processes as controllers of connections: `erlang:dist_ctrl_*`. They transport the bytes.
 
 use std::sync::Arc;
 
@@ -21,17 +21,17 @@ fn own(p: &Proc, t: Term<'_>) -> Result<(Arc<RemoteNode>, u32), Raised> {
     is.then_some((node, id)).ok_or_else(|| p.badarg())
 }
 
-/// `dist_data` comes when there is something to be sent.
+/// Requests `dist_data` when there is something to send.
 pub fn data_notification<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (node, id) = own(p, a[0])?;
     if let Some(mut s) = node.lock_up(id) {
         s.process.wants_data = true;
     }
-    // There may be something by now.
+    // Data may have been queued meanwhile.
     node.kick();
     Ok(am::ok.into())
 }
-/// A packet as a list of binaries, with its size where that was asked for, or `none`.
+/// Returns a packet as a list of binaries, with its size if the option is set, or `none`.
 pub fn get_data<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (node, id) = own(p, a[0])?;
     let sized = node.lock_up(id).is_some_and(|s| s.process.get_size);
@@ -45,11 +45,12 @@ pub fn get_data<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         false => data,
     })
 }
-/// What came from the other node.
+/// Delivers a packet from the other node.
 pub fn put_data<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     put(p, a).inspect_err(|_| {
         if a[1].as_cons().is_some() {
-            // A function in Erlang makes lists binaries on OTP, and raises without `error_info`.
+            // In OTP an Erlang function converts lists to binaries, and raises without
+            // `error_info`.
             p.cause.set(Some(am::undef));
         }
     })
@@ -84,7 +85,7 @@ pub fn get_opt<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let sized = node.lock_up(id).filter(|_| a[1] == am::get_size).map(|s| s.process.get_size);
     sized.map(Term::bool).ok_or_else(|| p.badarg())
 }
-/// What the option was.
+/// Returns the option's previous value.
 pub fn set_opt<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (node, id) = own(p, a[0])?;
     let on = a[2].as_bool().filter(|_| a[1] == am::get_size).ok_or_else(|| p.badarg())?;

@@ -1,7 +1,7 @@
-//! Large messages: sent in fragments, between which others go, and put together again.
+//! Large messages: sent in fragments, interleaved with other signals, and reassembled.
 //!
-//! The sender leaves a copy of its message (off-heap binaries are shared) and is suspended until the
-//! last fragment waits to be sent. Fragments are encoded when there is room for them.
+//! The sender leaves a copy of its message (off-heap binaries are shared) and is suspended until
+//! the last fragment is queued. Fragments are encoded when there is room for them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +12,7 @@ use kvik_term::{Atom, Term};
 use crate::packet::{Form, Packet, FRAGMENT_BYTES};
 use crate::signal::encode_opts;
 
-/// Steps of an encoding between two looks at its length.
+/// Encoding steps between two checks of the length.
 const STEPS_PER_LENGTH_CHECK: usize = 256;
 
 struct Encoded;
@@ -20,23 +20,23 @@ impl SuspendedState for Encoded {
     type In<'h> = Encoding<'h>;
 }
 
-/// A message of which fragments are still to be encoded.
+/// A message some of whose fragments are not encoded yet.
 pub struct LargeMessage {
-    /// Whose it is: later signals of that process stay behind it.
+    /// The sender: its later signals stay behind this message.
     from: Option<u32>,
     /// The process that is suspended until the last fragment is in the queue.
     waits: Option<u32>,
     number: u64,
     fragments_left: u64,
-    /// The first fragment's, until that is encoded.
+    /// Header of the first fragment, until that is encoded.
     head: Option<(Vec<Atom>, Vec<u8>)>,
     /// The copy, with its encoding pinned to it.
     heap: Heap,
-    /// What its sender has sent since.
+    /// Signals that the sender has sent since.
     behind: VecDeque<OutgoingSignal>,
 }
 
-/// What is to be sent.
+/// An encoded signal to send.
 pub enum OutgoingSignal {
     Packet(Packet),
     Large(Box<LargeMessage>),
@@ -103,10 +103,10 @@ impl Drop for LargeMessage {
     }
 }
 
-/// All of a connection's.
+/// All large messages of a connection.
 #[derive(Default)]
 pub struct LargeMessages {
-    /// Each gives a fragment in turn.
+    /// Served round-robin, one fragment each.
     all: VecDeque<Box<LargeMessage>>,
     last_number: u64,
 }
@@ -115,12 +115,12 @@ impl LargeMessages {
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
-    /// Where a signal of that process has to wait behind a message of its own.
+    /// The signals queued behind a large message of that process, if it has one.
     fn before(&mut self, from: Option<u32>) -> Option<&mut VecDeque<OutgoingSignal>> {
         let from = Some(from?);
         self.all.iter_mut().find(|m| m.from == from).map(|m| &mut m.behind)
     }
-    /// What does not wait is given back.
+    /// Returns the signal if it need not wait.
     pub fn hold_back(&mut self, from: Option<u32>, s: OutgoingSignal) -> Option<OutgoingSignal> {
         match self.before(from) {
             Some(behind) => {
@@ -135,12 +135,13 @@ impl LargeMessages {
         m.number = self.last_number;
         self.all.push_back(m);
     }
-    /// Its process is suspended from now on, where there is such a message.
+    /// Marks a process as suspended until its large message is queued; false if it has none.
     pub fn wait(&mut self, pid: u32) -> bool {
         let m = self.all.iter_mut().find(|m| m.from == Some(pid));
         m.map(|m| m.waits = Some(pid)).is_some()
     }
-    /// Another fragment, and what may go behind it; who waited for it goes to `resumed`.
+    /// Emits another fragment, and the signals behind a finished message; adds processes to resume
+    /// to `resumed`.
     pub fn next(&mut self, out: &mut Vec<Packet>, resumed: &mut Vec<u32>) {
         let Some(mut m) = self.all.pop_front() else { return };
         out.push(m.next_fragment());
@@ -159,32 +160,32 @@ impl LargeMessages {
             }
         }
     }
-    /// Who waits.
+    /// The suspended processes.
     pub fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
         self.all.iter().filter_map(|m| m.waits)
     }
 }
 
-/// A message of the other node of which fragments are missing.
+/// An incoming message with fragments missing.
 struct Incoming {
-    /// The number of the next fragment: they count down to 1.
+    /// The number of the next fragment; numbers count down to 1.
     next: u64,
     atoms: Vec<Atom>,
     bytes: Writer,
 }
 
-/// Those of a connection, by the numbers the other node has given them.
+/// Incoming messages of a connection, by the numbers the other node assigned.
 #[derive(Default)]
 pub struct IncomingMessages(BTreeMap<u64, Incoming>);
 
-/// A signal with its message, whole.
+/// A complete signal with its message.
 pub struct Whole {
     pub atoms: Vec<Atom>,
     pub bytes: BinRef,
 }
 
 impl IncomingMessages {
-    /// The first of `left` fragments. `None`: there is such a message already.
+    /// Begins a message with the first of `left` fragments. `None`: the number is in use already.
     pub fn begin(&mut self, number: u64, left: u64, atoms: Vec<Atom>, body: &[u8]) -> Option<()> {
         if number == 0 || left == 0 || self.0.contains_key(&number) {
             return None;
@@ -194,8 +195,8 @@ impl IncomingMessages {
         self.0.insert(number, Incoming { next: left, atoms, bytes });
         Some(())
     }
-    /// The message, where that fragment (which was put there) was its last. `Err`: it is not the one
-    /// that had to come.
+    /// Accounts for a fragment that was appended; returns the message after its last one. `Err`:
+    /// the fragment is out of sequence.
     pub fn came(&mut self, number: u64, left: u64) -> Result<Option<Whole>, ()> {
         let m = self.0.get_mut(&number).filter(|m| m.next == left).ok_or(())?;
         m.next -= 1;
@@ -218,7 +219,7 @@ mod tests {
     use kvik_etf::{DecodeOpts, Decoding, ReceiveCache, SendCache};
     use kvik_term::{am, cmp};
 
-    /// Stands for an operation before the message.
+    /// A placeholder for the operation before the message.
     const CONTROL: [u8; 3] = [7, 8, 9];
 
     fn message<'h>(h: &'h Heap, words: i64) -> Term<'h> {
@@ -232,7 +233,7 @@ mod tests {
     fn small(n: u8) -> OutgoingSignal {
         OutgoingSignal::Packet(Packet { form: Form::Header, atoms: Vec::new(), body: vec![n] })
     }
-    /// The other side: packets with their headers, in the order of sending.
+    /// Simulates the receiver: packets with their headers, in the order of sending.
     fn receive(packets: &[Packet]) -> Vec<Whole> {
         let (mut send, mut receive) = (SendCache::default(), ReceiveCache::default());
         let (mut incoming, mut whole) = (IncomingMessages::default(), Vec::new());
@@ -270,7 +271,7 @@ mod tests {
         assert!(packets.iter().all(|p| p.body.len() <= FRAGMENT_BYTES + CONTROL.len()));
         let whole = receive(&packets);
         assert_eq!(whole.len(), sizes.len());
-        // The shortest is complete first: each gives a fragment in turn.
+        // The shortest message completes first, as fragments are sent round-robin.
         for (w, n) in whole.iter().zip(sizes) {
             let bytes = w.bytes.bytes();
             assert_eq!(bytes[..3], CONTROL);

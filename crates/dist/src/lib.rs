@@ -1,9 +1,9 @@
 //! Connections between nodes.
 //!
-//! The handshake is OTP's own, in Erlang; when it is over `setnode/3` gives us the socket's port
-//! (or a process), and from then on signals to and from the other node go through it. A
-//! [`node::RemoteNode`] is what we know of another node; [`signal`] writes signals, [`receive`]
-//! reads them, [`spawn`] makes processes there and here. See `docs/internals/distribution.md`.
+//! OTP's Erlang code does the handshake; then `setnode/3` hands over the socket's port (or a
+//! process), and all signals to and from the other node go through it. A [`node::RemoteNode`] is
+//! what we know of another node; [`signal`] writes signals, [`receive`] reads them, [`spawn`]
+//! creates processes on either side. See `docs/internals/distribution.md`.
 #![forbid(unsafe_code)]
 
 mod bifs;
@@ -42,7 +42,7 @@ pub const HOOKS: NodeHooks = NodeHooks {
     watchers: node_events::watchers,
 };
 
-/// Before the first process ends.
+/// Installs the hooks; must run before the first process ends.
 pub fn install() {
     kvik_proc::hooks::on_exit(bifs::ended);
 }

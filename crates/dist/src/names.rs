@@ -1,4 +1,4 @@
-//! `nodes/0,1,2`: which nodes there are.
+//! `nodes/0,1,2`: the known nodes.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use kvik_term::{am, Atom, Term};
 
 use crate::node::{self, Phase};
 
-/// Which kinds are asked for.
+/// The kinds asked for.
 #[derive(Copy, Clone, Default)]
 struct Kinds {
     visible: bool,
@@ -37,11 +37,11 @@ fn kinds(p: &Proc, t: Term<'_>) -> Result<Kinds, Raised> {
     Ok(k)
 }
 
-/// A node, its kind, and its connection where there is one.
+/// A node, its kind, and its connection's number if it has one.
 type Found = (Atom, Atom, Option<u32>);
 
-/// Nodes of these kinds. Of those that were never connected to, `referred` tells: some term here holds
-/// a pid, port or reference of theirs.
+/// Nodes of these kinds. `referred` lists nodes that were never connected, but that some local term
+/// (pid, port or reference) refers to.
 fn found(k: Kinds, referred: impl Iterator<Item = Atom>) -> Vec<Found> {
     let mut out = Vec::new();
     if k.this {
@@ -63,8 +63,7 @@ fn found(k: Kinds, referred: impl Iterator<Item = Atom>) -> Vec<Found> {
     out.extend(referred.filter(|n| met.insert(*n)).map(|n| (n, am::known, None)));
     out
 }
-/// What `list` makes of the nodes of these kinds. Who is referred to nobody counts: all memory is
-/// looked through.
+/// Lists the nodes of these kinds. References to nodes are not counted, so this scans all memory.
 fn answer<'h>(
     p: &'h Proc,
     k: Kinds,

@@ -1,4 +1,4 @@
-//! What is known of other nodes, and the signals that wait to go there.
+//! State of other nodes, and the signals queued for them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -17,7 +17,7 @@ use crate::signal::{DistFlags, HeldSignal};
 use crate::spawn_request::Spawn;
 
 kvik_state::vm_state! {
-    /// Bytes that wait for a node from which on their senders wait too.
+    /// Queued bytes for a node at which its senders are suspended.
     static BUSY_LIMIT: AtomicUsize = AtomicUsize::new(1 << 20);
 }
 
@@ -29,20 +29,20 @@ pub fn busy_limit() -> usize {
     BUSY_LIMIT.load(Relaxed)
 }
 
-/// Fragments that are encoded when a packet leaves.
+/// Fragments encoded each time a packet leaves.
 const FRAGMENTS_AT_ONCE: usize = 2;
 
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
 pub enum Phase {
-    /// There is no connection.
+    /// No connection.
     #[default]
     Idle,
-    /// One is being made; what is sent meanwhile is held.
+    /// A connection is being made; signals are held meanwhile.
     Pending,
     Up,
 }
 
-/// What moves the bytes.
+/// The port or process that transports the bytes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Controller {
     Port(u32),
@@ -57,7 +57,7 @@ impl Controller {
     }
 }
 
-/// A reference of the node, as it names a monitor of ours: creation and numbers.
+/// A reference of the other node that names its monitor of ours: creation and numbers.
 pub type RemoteRef = (u32, Vec<u32>);
 
 pub struct RemoteNode {
@@ -68,69 +68,69 @@ pub struct RemoteNode {
 #[derive(Default)]
 pub struct NodeState {
     pub phase: Phase,
-    /// Of the connection there is, or was last.
+    /// Number of the current or last connection.
     pub id: u32,
-    /// The numbers of the reference that stands for it.
+    /// Numbers of the reference in the connection's handle.
     pub handle: [u32; 3],
     pub flags: DistFlags,
     pub creation: u32,
     pub controller: Option<Controller>,
     pub held: Vec<HeldSignal>,
     pub queue: VecDeque<Packet>,
-    /// Those of which fragments are still to be encoded.
+    /// Large messages with fragments still to encode.
     pub large: LargeMessages,
     pub incoming: IncomingMessages,
     pub send_cache: SendCache,
     pub receive_cache: ReceiveCache,
     /// Bytes in `held` or `queue`.
     pub bytes: usize,
-    /// Set when `bytes` reaches the limit. It stays set until the carrier has taken what waits, also
-    /// while `bytes` is below the limit: until then senders are suspended.
+    /// Set when `bytes` reaches the limit, and cleared when the carrier has drained the queue.
+    /// Senders are suspended while it is set, even if `bytes` is below the limit again.
     pub busy: bool,
-    /// Processes that are suspended until it is no longer busy.
+    /// Processes suspended until `busy` is cleared.
     pub suspended: Vec<u32>,
-    /// Its processes and ours that are linked.
+    /// Links between its processes and ours.
     pub links: BTreeSet<(u32, RemotePid)>,
-    /// Our processes that watch something there.
+    /// Our processes that monitor something there.
     pub monitors: BTreeMap<RefId, u32>,
-    /// By which reference of ours a monitor of theirs is known here.
+    /// Local reference of each monitor that the other node has here.
     pub watched: BTreeMap<RemoteRef, RefId>,
-    /// Our processes that watch the node, how often.
+    /// Our processes that monitor the node, and how often.
     pub node_monitors: BTreeMap<u32, usize>,
     pub spawns: BTreeMap<RefId, Spawn>,
-    /// Packets, since the connection is there.
+    /// Packets sent over this connection.
     pub sent: u64,
     pub received: u64,
     pub process: ProcessController,
 }
 
-/// What only a process that controls a connection asks for.
+/// Options that only a controlling process sets.
 #[derive(Copy, Clone, Default)]
 pub struct ProcessController {
-    /// It is to be told when there is something to send.
+    /// Notify it when there is something to send.
     pub wants_data: bool,
-    /// It gets packets with their sizes.
+    /// Prefix packets with their sizes.
     pub get_size: bool,
-    /// Whom packets are taken from, where that is not the controller.
+    /// The process that delivers incoming packets, if not the controller.
     pub input: Option<u32>,
 }
 
 kvik_state::vm_state! {
-    /// By the name's atom.
+    /// Nodes by the atom of their name.
     static NODES: Mutex<BTreeMap<u32, Arc<RemoteNode>>> = Mutex::new(BTreeMap::new());
 }
 
 fn nodes() -> MutexGuard<'static, BTreeMap<u32, Arc<RemoteNode>>> {
     NODES.lock().unwrap_or_else(|e| e.into_inner())
 }
-/// A node, known from now on.
+/// The node with that name, created if unknown.
 pub fn of(name: Atom) -> Arc<RemoteNode> {
     nodes().entry(name.index()).or_insert_with(|| Arc::new(RemoteNode::new(name))).clone()
 }
 pub fn known(name: Atom) -> Option<Arc<RemoteNode>> {
     nodes().get(&name.index()).cloned()
 }
-/// Of its connection, or the last one.
+/// Creation of the node's current or last connection.
 pub fn creation(name: Atom) -> Option<u32> {
     known(name).map(|n| n.lock().creation)
 }
@@ -149,15 +149,15 @@ impl RemoteNode {
     fn new(name: Atom) -> RemoteNode {
         RemoteNode { name, state: Mutex::default() }
     }
-    /// Nothing is delivered while it is locked.
+    /// Locks the state; nothing is delivered meanwhile.
     pub fn lock(&self) -> MutexGuard<'_, NodeState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
-    /// The same while that connection is there.
+    /// Locks the state if that connection is still up.
     pub fn lock_up(&self, id: u32) -> Option<MutexGuard<'_, NodeState>> {
         Some(self.lock()).filter(|s| s.phase == Phase::Up && s.id == id)
     }
-    /// There is something to send.
+    /// Wakes the controller, as there is something to send.
     pub fn kick(&self) {
         let (controller, told) = {
             let mut s = self.lock();
@@ -184,7 +184,7 @@ impl RemoteNode {
         resumed.into_iter().for_each(|pid| resume(pid, pid));
         packet
     }
-    /// Is it connected, and not to be hidden?
+    /// Whether the node is visible; `None` if it is not connected.
     pub fn visible(&self) -> Option<bool> {
         let s = self.lock();
         (s.phase == Phase::Up).then(|| s.flags.published())
@@ -192,8 +192,8 @@ impl RemoteNode {
 }
 
 impl NodeState {
-    /// Puts a signal of a process into the queue, or behind its large message there. Who may go on is
-    /// added to `resumed`.
+    /// Queues a process's signal, or holds it behind that process's large message. Adds processes
+    /// to resume to `resumed`.
     pub fn push(&mut self, from: Option<u32>, signal: OutgoingSignal, resumed: &mut Vec<u32>) {
         let Some(signal) = self.large.hold_back(from, signal) else { return };
         match signal {
@@ -212,7 +212,7 @@ impl NodeState {
         self.bytes += bytes;
         self.busy |= self.bytes >= busy_limit();
     }
-    /// Encodes fragments, at most so many, until the connection is busy.
+    /// Encodes at most `most` fragments, until the connection is busy.
     pub fn encode_fragments(&mut self, most: usize, resumed: &mut Vec<u32>) {
         let mut packets = Vec::new();
         for _ in 0..most {
@@ -235,7 +235,7 @@ impl NodeState {
         self.bytes -= packet.len();
         self.sent += 1;
         let header = packet.header(&mut self.send_cache);
-        // A port asks until there is nothing left; a process need not.
+        // A port drains its queue completely; a process need not.
         if matches!(self.controller, Some(Controller::Process(_))) && self.bytes < busy_limit() / 2
         {
             self.end_busy(resumed);
@@ -250,14 +250,14 @@ impl NodeState {
         self.count(h.bytes());
         self.held.push(h);
     }
-    /// What stands for the connection: `{Id, Reference}`.
+    /// The term for the connection: `{Id, Reference}`.
     pub fn handle<'h>(&self, h: &'h Heap, of: &Arc<RemoteNode>) -> Term<'h> {
         let r = Arc::new(Handle { node: of.clone(), id: self.id });
         h.tuple(&[h.unsigned(self.id as u64), h.magic_ref_of_numbers(self.handle, r)])
     }
 }
 
-/// A connection, as Erlang code holds it.
+/// A connection, as a resource that Erlang code holds.
 pub struct Handle {
     pub node: Arc<RemoteNode>,
     pub id: u32,
@@ -269,7 +269,7 @@ pub fn handle(t: Term<'_>) -> Option<(Arc<RemoteNode>, u32)> {
     Some((h.node.clone(), h.id))
 }
 
-/// `noconnection`, of the many that hear it.
+/// A shared `noconnection`, as many processes receive it.
 pub fn noconnection() -> OwnedTerm {
     OwnedTerm::immediate(Term::atom(am::noconnection))
 }

@@ -1,4 +1,4 @@
-//! Nodes that come and go: who hears of all of them, `net_kernel:monitor_nodes/1,2`.
+//! Subscriptions to all nodes' comings and goings: `net_kernel:monitor_nodes/1,2`.
 
 use std::sync::Mutex;
 
@@ -8,14 +8,14 @@ use kvik_proc::signal::post;
 use kvik_proc::Proc;
 use kvik_term::{am, Atom, Term};
 
-/// What is told to who watches all nodes.
+/// Which events a subscriber gets, and in what form.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
 struct Options {
     visible: bool,
     hidden: bool,
     reason: bool,
     connection: bool,
-    /// A map; else a list, where anything is to be told at all.
+    /// Information as a map; else as a list, if there is any.
     map: bool,
 }
 impl Options {
@@ -47,7 +47,7 @@ impl Options {
             false => self.hidden,
         }
     }
-    /// `{nodeup, RemoteNode}`, or with what else was asked for.
+    /// `{nodeup, RemoteNode}`, with further information if requested.
     fn message<'h>(self, h: &'h Heap, e: &Event<'_>) -> Term<'h> {
         let (what, name) = (e.what.into(), e.name.into());
         if self == Options::NONE {
@@ -80,7 +80,7 @@ struct Event<'a> {
 }
 
 kvik_state::vm_state! {
-    /// Who watches all nodes, with what options, how often.
+    /// Subscribers with their options and number of subscriptions.
     static ALL: Mutex<Vec<(u32, Options, usize)>> = Mutex::new(Vec::new());
 }
 
@@ -107,7 +107,7 @@ pub fn monitor_nodes(p: &Proc, on: bool, options: Term<'_>) -> Option<usize> {
     Some(before)
 }
 
-/// Who watches all nodes and with what options, once for each time: for tests.
+/// Subscribers with their options, one entry for each subscription: for tests.
 pub fn watchers<'h>(h: &'h Heap) -> Term<'h> {
     let mut list = Vec::new();
     for (pid, o, n) in all().iter() {
@@ -127,7 +127,7 @@ pub fn watchers<'h>(h: &'h Heap) -> Term<'h> {
     h.list(&list)
 }
 
-/// A node is there, or is not any more.
+/// Tells subscribers that a node came up or went down.
 pub fn tell_all(
     what: Atom,
     name: Atom,
@@ -145,7 +145,7 @@ pub fn tell_all(
     }
 }
 
-/// A process that has watched nodes has ended.
+/// Removes the subscriptions of a process that has ended.
 pub fn forget(pid: u32) {
     all().retain(|w| w.0 != pid);
 }

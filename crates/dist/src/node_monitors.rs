@@ -1,4 +1,4 @@
-//! `monitor_node/2,3`: the processes that hear of one node.
+//! `monitor_node/2,3`: processes that monitor one node.
 
 use kvik_proc::process::flag;
 use kvik_proc::send::SendOptions;
@@ -19,12 +19,12 @@ pub fn monitor_node<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Err(p.badarg_because(am::badopt));
     }
     let name = node.as_atom().ok_or_else(|| p.badarg())?;
-    // A node that is not alive says so before it judges the flag.
+    // A node that is not alive fails before it checks the flag.
     if name != am::nonode_nohost && !this::is_alive() {
         return Err(p.error(am::notalive));
     }
     let on = on.as_bool().ok_or_else(|| p.badarg())?;
-    // Our own node is always there.
+    // Our own node is always up.
     if name != this::name() {
         match on {
             true if all.is_empty() => watch(p, name),
@@ -52,7 +52,7 @@ fn watch_less(p: &Proc, name: Atom) {
         }
     }
 }
-/// Who is ready to be connected to waits for that: Erlang code sees to it.
+/// Monitors a node; without a connection it traps to Erlang code, which waits for one.
 fn passive<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let name = a[0].as_atom().ok_or_else(|| p.badarg())?;
     let node = node::of(name);
@@ -64,7 +64,7 @@ fn passive<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(true))
 }
 
-/// A process that has watched nodes has ended.
+/// Removes the node monitors of a process that has ended.
 pub fn forget(pid: u32) {
     node_events::forget(pid);
     for node in node::all() {

@@ -1,12 +1,12 @@
-//! Packets that wait to be sent. Their headers are written when they leave: what the other node's atom
-//! cache holds depends on all that went before.
+//! Queued packets. Their headers are written when they leave, as they depend on the other node's
+//! atom cache, and so on every earlier packet.
 
 use kvik_etf::{tag, SendCache};
 use kvik_term::Atom;
 
 /// First byte of packets without a distribution header.
 pub const PASS_THROUGH: u8 = 112;
-/// Behind the version byte: what kind of header it is.
+/// Kind of header, follows the version byte.
 pub const HEADER: u8 = 68;
 pub const FIRST_FRAGMENT: u8 = 69;
 pub const NEXT_FRAGMENT: u8 = 70;
@@ -14,29 +14,29 @@ pub const NEXT_FRAGMENT: u8 = 70;
 /// Bytes of a message in one fragment, as in OTP.
 pub const FRAGMENT_BYTES: usize = 64 * 1024;
 
-/// How a packet begins.
+/// The kind of header.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Form {
     PassThrough,
     Header,
-    /// The message's number, and how many fragments there are from this one on.
+    /// The message's number, and the count of fragments left, including this one.
     FirstFragment(u64, u64),
     NextFragment(u64, u64),
 }
 
 pub struct Packet {
     pub form: Form,
-    /// What the body's atom references stand for.
+    /// The atoms that the body's references stand for.
     pub atoms: Vec<Atom>,
     pub body: Vec<u8>,
 }
 
 impl Packet {
-    /// What it counts for while it waits.
+    /// Size charged to the queue.
     pub fn len(&self) -> usize {
         self.body.len() + 16
     }
-    /// What goes before the body. To be called in the order of sending.
+    /// Writes the header. Call in the order of sending.
     pub fn header(&self, cache: &mut SendCache) -> Vec<u8> {
         let mut out = Vec::with_capacity(32);
         let fragment = |out: &mut Vec<u8>, kind, message: u64, left: u64| {

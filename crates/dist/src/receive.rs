@@ -1,5 +1,5 @@
-//! The receive path: signals from processes of other nodes to those of this one. What cannot be
-//! read, or says what no node may say, ends the connection.
+//! The receive path: signals from processes of other nodes to those of this one. Undecodable or
+//! illegal signals end the connection.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::signal::{op, DistFlags, Outgoing, SignalKind};
 use crate::spawn;
 use crate::watchers::{add_watcher, forget_watcher, RemoteMonitor};
 
-/// A packet of a connection. False: it is no good.
+/// Handles a packet of a connection. False: it is invalid.
 pub fn packet(node: &Arc<RemoteNode>, id: u32, packet: &[u8]) -> bool {
     let flags = match node.lock_up(id) {
         Some(mut s) => {
@@ -30,7 +30,7 @@ pub fn packet(node: &Arc<RemoteNode>, id: u32, packet: &[u8]) -> bool {
     };
     let from = From { node, id };
     let done = match packet {
-        // It only says that the other node is there.
+        // A keep-alive.
         [] => Some(()),
         [PASS_THROUGH, rest @ ..] if !flags.headers() => {
             read(&from, Encoded { bytes: rest, atoms: &[], header: false, source: None })
@@ -61,14 +61,14 @@ pub fn packet(node: &Arc<RemoteNode>, id: u32, packet: &[u8]) -> bool {
     done.is_some()
 }
 
-/// A signal that is all there.
+/// A complete signal.
 enum Arrived {
-    /// The atoms of its header, and how long that is.
+    /// The atoms of its header, and the header's length.
     Plain(Vec<Atom>, usize),
     Fragments(Whole),
 }
 
-/// What follows a version byte and the kind of a header. `Some(None)`: more fragments have to come.
+/// Parses what follows the version byte and header kind. `Some(None)`: more fragments must come.
 fn with_header(
     from: &From<'_>,
     flags: DistFlags,
@@ -96,10 +96,10 @@ fn with_header(
     Some(whole.map(Arrived::Fragments))
 }
 
-/// Bytes of a packet that are shown to who reads the log.
+/// Bytes of a packet that the log shows.
 const BYTES_SHOWN: usize = 1000;
 
-/// Tells the logger of a packet that cannot be read; the connection ends then.
+/// Logs a packet that cannot be read; the connection ends then.
 fn corrupted(what: &str, from: &From<'_>, packet: &[u8]) {
     let what = if what == "term" { "external term" } else { "distribution header" };
     let shown = packet.iter().take(BYTES_SHOWN).map(|b| b.to_string()).collect::<Vec<_>>();
@@ -114,26 +114,26 @@ fn corrupted(what: &str, from: &From<'_>, packet: &[u8]) {
     kvik_proc::exit::log_warning_of_node(&text);
 }
 
-/// A signal and what goes with it, as it came.
+/// A received signal in encoded form.
 #[derive(Copy, Clone)]
 struct Encoded<'a> {
     bytes: &'a [u8],
-    /// What its atom references stand for.
+    /// The atoms that its references stand for.
     atoms: &'a [Atom],
-    /// Behind a distribution header, terms have no version byte.
+    /// Terms behind a distribution header have no version byte.
     header: bool,
-    /// Holds the bytes.
+    /// The binary that holds the bytes.
     source: Option<&'a BinRef>,
 }
 
-/// Words that a term of so many bytes may take; more cost a copy.
+/// Initial heap words for a term of that many bytes; a larger term costs a copy.
 fn words(bytes: usize) -> usize {
     bytes.min(512)
 }
 
 impl Encoded<'_> {
-    /// The term at a position, and where it ends. Compressed ones no node sends: what they come to is
-    /// bounded by nothing that was sent.
+    /// Decodes the term at a position; also returns where it ends. Compressed terms are rejected:
+    /// no node sends them, and their expanded size is not bounded by the input.
     fn term<'h>(&self, at: usize, h: &'h Heap) -> Option<(Term<'h>, usize)> {
         let at = match self.header {
             true => at,
@@ -167,11 +167,11 @@ impl Encoded<'_> {
     }
 }
 
-/// The message or reason behind a signal.
+/// The position of the message or reason behind a signal.
 #[derive(Copy, Clone)]
 struct Behind<'a>(Encoded<'a>, usize);
 
-/// The message or reason behind a signal.
+/// Decodes the message or reason behind a signal.
 fn payload(b: Behind<'_>) -> Option<OwnedTerm> {
     b.0.owned(b.1)
 }
@@ -276,11 +276,11 @@ fn signal(
 }
 
 impl From<'_> {
-    /// A process of the node the signal came from.
+    /// A pid of the sending node.
     fn process(&self, t: Term<'_>) -> Option<RemotePid> {
         RemotePid::of(t).filter(|r| r.node() == self.node.name)
     }
-    /// A reference of that node.
+    /// A reference of the sending node.
     fn reference(&self, t: Term<'_>) -> Option<RemoteRef> {
         match t.as_ref()? {
             Ref::External(e) if e.node() == self.node.name => Some((e.creation(), e.ref_numbers())),
@@ -289,8 +289,8 @@ impl From<'_> {
     }
 }
 
-/// A process of this node: its number, or nothing for one from before the node was started. `None`
-/// where it is none of ours.
+/// The number of a process of this node; `Some(None)` if the pid is from an earlier start of the
+/// node. `None` if it is not ours.
 fn own(t: Term<'_>) -> Option<Option<u32>> {
     match t.view() {
         View::Pid(PidTerm::Local(n)) => Some(Some(n)),
@@ -298,7 +298,7 @@ fn own(t: Term<'_>) -> Option<Option<u32>> {
         _ => None,
     }
 }
-/// The same for a reference.
+/// Like `own`, for a reference.
 fn own_ref(t: Term<'_>) -> Option<Option<RefId>> {
     match t.as_ref()? {
         Ref::Local(r) => Some(Some(RefId::of(r))),
@@ -344,11 +344,11 @@ fn alias_message(from: &From<'_>, to: Ref<'_>, m: OwnedTerm, token: Option<Owned
 
 fn link(from: &From<'_>, r: RemotePid, to: Term<'_>) -> Option<()> {
     let Some(pid) = own(to)? else {
-        // From before the node was started: nobody can say who that was.
+        // The pid is from an earlier start of the node; its process is unknown.
         return Some(());
     };
     let (node, conn) = (from.node.clone(), from.id);
-    // In the process's order of things, as what unlinks them is.
+    // Runs as a signal of the process, so that it is ordered with unlink signals.
     let linked = move |p: Option<&Proc>| match (p, node.lock_up(conn)) {
         (Some(p), Some(mut s)) => {
             s.links.insert((pid, r));
@@ -371,7 +371,7 @@ fn unlink(from: &From<'_>, r: RemotePid, to: Term<'_>, id: Option<u64>) -> Optio
     let node = from.node.clone();
     let unlinked = move |p: Option<&Proc>| {
         p.into_iter().for_each(|p| p.remote_has_unlinked(r));
-        // An unlinking of our own is still to be answered.
+        // Keep the link while an unlink of ours is unanswered.
         let still = p.is_some_and(|p| p.has_remote_link(r));
         if !still {
             node.lock().links.remove(&(pid, r));
@@ -406,7 +406,7 @@ fn ended(
     let token = token.filter(is_token).map(Box::new);
     let forget = move |p: Option<&Proc>| p.into_iter().for_each(|p| p.forget_unlinking(r));
     control(pid, Control::Exit { from: r.owned(), linked: true, reason, token });
-    // It will not answer any more.
+    // The peer will not answer an unlink any more.
     deliver(pid, Signal::Run(Box::new(forget)));
     Some(())
 }
@@ -457,7 +457,7 @@ fn down(
     let named = watched.as_atom().is_some();
     (named || RemotePid::of(watched).is_some()).then_some(())?;
     let (Some(pid), Some(id)) = (own(watcher)?, own_ref(r)?) else { return Some(()) };
-    // Only of who is watched there.
+    // Accept it only if this node's connection has that monitor.
     if from.node.lock_up(from.id)?.monitors.remove(&id) == Some(pid) {
         control(pid, Control::Down { id, reason });
     }

@@ -12,10 +12,10 @@ use crate::sender::{send_demonitor_by, send_ended, tell_monitor, Sender};
 use crate::signal::{DistFlags, Outgoing, SignalKind};
 use crate::{spawn, watchers};
 
-/// Bytes that are written in the time of a call.
+/// Bytes encoded per reduction.
 const BYTES_A_REDUCTION: usize = 256;
 
-/// Where a message goes, and what its operation names.
+/// Node, signal kind and destination term of a message.
 fn destination(to: Term<'_>) -> Option<(Atom, SignalKind, Term<'_>)> {
     Some(match to.view() {
         View::Pid(PidTerm::External(e)) => (e.node(), SignalKind::Send, to),
@@ -30,7 +30,7 @@ fn destination(to: Term<'_>) -> Option<(Atom, SignalKind, Term<'_>)> {
 
 pub fn send(p: &Proc, to: Term<'_>, m: Term<'_>, way: SendOptions) -> Sent {
     let Some((name, kind, to_part)) = destination(to) else { return Sent::BadArg };
-    // Of this node, but from before it was started, nobody is left.
+    // No process from an earlier start of this node exists.
     if name == this::name() {
         return Sent::Ok;
     }
@@ -72,7 +72,7 @@ fn tell_watcher(id: RefId, reason: &OwnedTerm) -> bool {
     connect::send(&w.node, &o, ANSWER, None, |_| ()).is_ok()
 }
 
-/// The node of a pid or `{Name, RemoteNode}`, and what a monitor's operation says of it.
+/// The node of a pid or `{Name, RemoteNode}`, and the term that names it in a monitor signal.
 fn watched(t: Term<'_>) -> Option<(Atom, Term<'_>)> {
     let (name, _, part) = destination(t).filter(|d| d.1 != SignalKind::SendAlias)?;
     (name != this::name() && this::is_alive()).then_some((name, part))
@@ -109,8 +109,8 @@ pub fn tell(from: u32, what: RemoteSignal<'_>, waits: bool) -> SignalDelivery {
         RemoteSignal::SpawnerEnded(id, reason) => done(spawn::spawner_ended(from, id, reason)),
     }
 }
-/// What was linked while a connection is being made is unlinked behind that. Who knows no answers to
-/// that sends none: the link is gone at once then.
+/// While a connection is pending, the unlink is held behind the link signal. A node without
+/// `UNLINK_ID` sends no acknowledgement, so the link is removed at once.
 fn unlink(sender: Sender, r: RemotePid, id: u64) -> SignalDelivery {
     let told = sender.to_process(r, Some(id), (SignalKind::Unlink, CONTROL), |_| ());
     let Some(node) = node::known(r.node()) else { return told };

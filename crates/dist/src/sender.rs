@@ -1,4 +1,4 @@
-//! Signals that a process of this node causes to one of another: over links and monitors.
+//! Link and monitor signals from a local process to a remote one.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::connect::{self, ANSWER};
 use crate::node::{self, NodeState, RemoteNode};
 use crate::signal::{Outgoing, SignalKind};
 
-/// The process that causes a signal.
+/// The process that sends a signal.
 #[derive(Copy, Clone)]
 pub struct Sender {
     pub pid: u32,
-    /// It may be suspended until the connection is no longer busy.
+    /// May be suspended until the connection is no longer busy.
     pub waits: bool,
 }
 impl Sender {
@@ -36,7 +36,7 @@ impl Sender {
             Err(_) => SignalDelivery::Unreachable,
         }
     }
-    /// To a process of another node.
+    /// Sends a signal to a remote process.
     pub fn to_process(
         self,
         r: RemotePid,
@@ -56,14 +56,14 @@ impl Sender {
         self.send(&node::of(r.node()), &o, way, record)
     }
 }
-/// `system_monitor` may want to hear that a process waits for a connection.
+/// Reports a process that waits for a connection to `system_monitor`.
 pub fn tell_monitor(node: &RemoteNode, pid: u32) {
     let controller = node.lock().controller;
     if let Some(c) = controller {
         sysmon::busy_dist_port(pid, c.term());
     }
 }
-/// The end of a linked process.
+/// Sends the exit signal of a linked process.
 pub fn send_ended(
     node: &Arc<RemoteNode>,
     from: u32,
@@ -87,7 +87,7 @@ pub fn send_demonitor_by(
     let o = Outgoing { kind: SignalKind::Demonitor, parts: &parts, payload: None, token: None };
     sender.send(node, &o, ANSWER, |_| ())
 }
-/// The process that was to watch has ended.
+/// Sends a demonitor because the watching process has ended.
 pub fn send_demonitor(node: &Arc<RemoteNode>, from: u32, id: RefId, part: Term<'_>) {
     send_demonitor_by(Sender { pid: from, waits: false }, node, id, part);
 }

@@ -1,4 +1,4 @@
-//! Signals as nodes write them to each other: `{Operation, …}`, and a message or reason behind it.
+//! Encoding of signals between nodes: `{Operation, …}`, then an optional message or reason.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use kvik_term::{am, Term};
 use crate::fragments::{LargeMessage, OutgoingSignal};
 use crate::packet::{Form, Packet, FRAGMENT_BYTES};
 
-/// What a node can do, as it says in the handshake.
+/// A node's capabilities, as exchanged in the handshake.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
 pub struct DistFlags(pub u64);
 
@@ -47,7 +47,7 @@ flags! {
     ALIAS = 8 << 32;
 }
 impl DistFlags {
-    /// Without these no connection is made.
+    /// Flags that a peer must have.
     pub const MANDATORY: u64 = DistFlags::EXTENDED_REFERENCES
         | DistFlags::FUN_TAGS
         | DistFlags::NEW_FUN_TAGS
@@ -59,12 +59,12 @@ impl DistFlags {
         | DistFlags::MAP_TAG
         | DistFlags::BIG_CREATION
         | DistFlags::HANDSHAKE_23;
-    /// The same, with what the release asks for besides.
+    /// The same, plus those that the emulated release requires.
     pub fn mandatory() -> u64 {
         DistFlags::MANDATORY | kvik_release::current().dist_flags
     }
 
-    /// What we offer: all that OTP does.
+    /// The flags we offer: all of OTP's.
     pub const OFFERED: u64 = DistFlags::MANDATORY
         | DistFlags::DIST_MONITOR
         | DistFlags::DIST_MONITOR_NAME
@@ -81,7 +81,7 @@ impl DistFlags {
         | DistFlags::SPAWN
         | DistFlags::V4_NC
         | DistFlags::ALIAS;
-    /// What a controller may refuse.
+    /// Flags that a controller may refuse.
     pub const REJECTABLE: u64 = DistFlags::DIST_HDR_ATOM_CACHE
         | DistFlags::HIDDEN_ATOM_CACHE
         | DistFlags::FRAGMENTS
@@ -93,7 +93,7 @@ impl DistFlags {
     pub fn published(self) -> bool {
         self.has(DistFlags::PUBLISHED)
     }
-    /// Do packets begin with a distribution header?
+    /// Whether packets begin with a distribution header.
     pub fn headers(self) -> bool {
         self.0 & (DistFlags::DIST_HDR_ATOM_CACHE | DistFlags::FRAGMENTS) != 0
     }
@@ -102,7 +102,7 @@ impl DistFlags {
     }
 }
 
-/// The operations' numbers.
+/// Operation numbers.
 pub mod op {
     pub const LINK: u8 = 1;
     pub const SEND: u8 = 2;
@@ -135,7 +135,7 @@ pub mod op {
     pub const UNLINK_ID_ACK: u8 = 36;
 }
 
-/// A kind of signal, whatever operation the other node has for it.
+/// A kind of signal, independent of the operation number that encodes it.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SignalKind {
     /// Sender, receiver; a message.
@@ -165,8 +165,8 @@ pub enum SignalKind {
     SpawnReply,
 }
 
-/// A signal that goes out: what its operation names, the message or reason (where there is one), and
-/// a token of sequential tracing.
+/// An outgoing signal: the operation's terms, the message or reason if there is one, and a
+/// sequential tracing token.
 #[derive(Copy, Clone)]
 pub struct Outgoing<'a, 'h> {
     pub kind: SignalKind,
@@ -175,7 +175,7 @@ pub struct Outgoing<'a, 'h> {
     pub token: Option<Term<'h>>,
 }
 
-/// One that is held until there is a connection.
+/// A signal held until there is a connection.
 pub struct HeldSignal {
     kind: SignalKind,
     parts: Vec<OwnedTerm>,
@@ -187,11 +187,11 @@ pub fn encode_opts() -> EncodeOpts {
     EncodeOpts { utf8_atoms: true, abroad: true, ..EncodeOpts::default() }
 }
 
-/// Steps of an encoding between two looks at its length.
+/// Encoding steps between two checks of the length.
 const STEPS_PER_LENGTH_CHECK: usize = 4096;
 
 thread_local! {
-    /// The table of atoms of the last message: it is large, and empty between two messages.
+    /// The atom table of the last message, reused because it is large; empty between messages.
     static ATOM_REFS: Cell<Option<AtomRefs>> = const { Cell::new(None) };
 }
 
@@ -220,7 +220,7 @@ impl HeldSignal {
 }
 
 impl Outgoing<'_, '_> {
-    /// The operation, and whether the reason goes behind it.
+    /// The operation number, and whether the reason follows as a separate term.
     fn operation(&self, f: DistFlags) -> Option<(u8, bool)> {
         let t = self.token.is_some();
         let one_of = |plain, traced| if t { traced } else { plain };
@@ -247,14 +247,14 @@ impl Outgoing<'_, '_> {
             SignalKind::GroupLeader => (op::GROUP_LEADER, false),
             SignalKind::SpawnRequest => (one_of(op::SPAWN_REQUEST, op::SPAWN_REQUEST_TT), true),
             SignalKind::SpawnReply => (one_of(op::SPAWN_REPLY, op::SPAWN_REPLY_TT), true),
-            // The other node knows nothing of that.
+            // The other node does not know this operation.
             SignalKind::UnlinkAck
             | SignalKind::Monitor
             | SignalKind::Demonitor
             | SignalKind::Down => return None,
         })
     }
-    /// The process of this node whose signal it is, as far as the operation says.
+    /// The local process that sent the signal, if the operation names it.
     pub fn sender(&self) -> Option<u32> {
         let at = match self.kind {
             SignalKind::GroupLeader => return None,
@@ -264,7 +264,7 @@ impl Outgoing<'_, '_> {
         };
         self.parts.get(at)?.as_local_pid()
     }
-    /// What goes over the connection; nothing where the other node would not understand it.
+    /// Encodes the signal; `None` if the other node would not understand it.
     pub fn encode(&self, f: DistFlags) -> Option<OutgoingSignal> {
         let (op, payload_behind) = self.operation(f)?;
         let empty = Term::atom(am::empty);
@@ -310,8 +310,8 @@ impl Outgoing<'_, '_> {
     }
 }
 
-/// An operation, and what goes behind it, being encoded. True where that is so much that it is to be
-/// sent in fragments; then it is not whole.
+/// Encodes the operation and its payload. Returns true, with the encoding unfinished, if it must be
+/// sent in fragments.
 fn encoded<'h>(
     (op, parts): (u8, &[Term<'h>]),
     payload: Option<Term<'h>>,

@@ -1,4 +1,4 @@
-//! Processes that one node asks another for.
+//! Spawning processes on other nodes, and for them here.
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ use crate::signal::{DistFlags, Outgoing, SignalKind};
 use crate::spawn_request::{answer, tell_failure, Spawn};
 use crate::watchers::{add_watcher, RemoteMonitor};
 
-/// Bits of a reply's flags: the two are linked; the parent watches the child.
+/// Reply flags: child is linked; parent monitors child.
 const LINKED: u64 = 1;
 const MONITORED: u64 = 2;
 
-/// What options say, besides those for the other node.
+/// Parsed options, except those passed to the other node.
 struct Asked<'h> {
     options: SpawnOptions,
     reply: SpawnReply,
-    /// For the other node.
+    /// Options passed to the other node.
     theirs: Vec<Term<'h>>,
     good: bool,
 }
@@ -33,7 +33,7 @@ fn asked<'h>(all: Vec<Term<'h>>) -> Asked<'h> {
     let (mut options, mut reply) = (SpawnOptions::default(), SpawnReply::default());
     let (mut theirs, mut good) = (Vec::new(), true);
     for t in all {
-        // Values are for the other node to judge, but for what it will never see.
+        // The other node checks values, except of options that it never gets.
         let known = option(&mut options, &mut Some(&mut reply), t).is_some();
         match t.as_tuple_n::<2>().and_then(|[k, _]| k.as_atom()) {
             Some(am::reply | am::reply_tag) => good &= known,
@@ -47,8 +47,8 @@ fn asked<'h>(all: Vec<Term<'h>>) -> Asked<'h> {
     Asked { options, reply, theirs, good }
 }
 
-/// `erts_internal:dist_spawn_request/4`. Asked for `spawn_opt`, tells whether the reference is a
-/// monitor's too.
+/// `erts_internal:dist_spawn_request/4`. For `spawn_opt`, also returns whether the reference is a
+/// monitor's.
 pub fn request<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let name = a[0].as_atom().filter(|n| *n != kvik_proc::node::name());
     let m = a[1].as_tuple_n::<3>().and_then(|m| mfa(&m));
@@ -143,11 +143,11 @@ fn ask(
     }
 }
 
-/// What the other node has answered.
+/// The other node's reply.
 pub struct Answer {
     pub flags: u64,
     pub result: Result<RemotePid, Atom>,
-    /// Of sequential tracing, or an empty list.
+    /// Sequential tracing token, or an empty list.
     pub token: OwnedTerm,
 }
 pub fn replied(from: &From<'_>, id: RefId, parent: u32, Answer { flags, result, token }: Answer) {
@@ -170,7 +170,8 @@ pub fn replied(from: &From<'_>, id: RefId, parent: u32, Answer { flags, result, 
         let waits = |p: &&Proc| p.rare(|x| x.spawning.contains(&id)).unwrap_or(false);
         match p.filter(waits) {
             Some(p) => {
-                // Not there if the connection was lost meanwhile: then `failed` tells, behind this.
+                // Missing if the connection was lost meanwhile: then `failed`, which runs later,
+                // reports it.
                 let Some(s) = node.lock().spawns.remove(&id) else { return };
                 p.with_rare(|x| x.spawning.remove(&id));
                 succeed(p, node.name.into(), id, s, Answer { flags, result, token })
@@ -198,7 +199,7 @@ fn succeed(p: &Proc, from: Term<'static>, id: RefId, s: Spawn, r: Answer) {
         answer(p, (id, alias.is_some()), &s.reply, (from, Some(token)), am::ok, |h| child.term(h));
     }
 }
-/// The parent has ended, or does not want the process any more.
+/// Undoes a spawn whose parent has ended or has abandoned the request.
 fn nobody_waits(
     node: &Arc<RemoteNode>,
     conn: u32,
@@ -231,7 +232,7 @@ fn nobody_waits(
         send_ended(node, parent, child, reason.term(), None);
     }
 }
-/// Who asked has ended before it heard of an answer.
+/// The parent has ended before the reply came.
 pub fn spawner_ended(parent: u32, id: RefId, reason: &OwnedTerm) -> bool {
     give_up(parent, id, reason)
 }
@@ -270,7 +271,7 @@ pub fn abandon<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(give_up(p.pid(), id, &OwnedTerm::immediate(am::abandoned.into())).into())
 }
 
-/// Another node asks for a process here.
+/// A spawn request from another node.
 pub struct RemoteSpawn<'a> {
     pub key: RemoteRef,
     pub reference: Term<'a>,
@@ -282,7 +283,7 @@ pub struct RemoteSpawn<'a> {
 }
 
 impl RemoteSpawn<'_> {
-    /// `None`: it makes no sense.
+    /// `None`: the request is malformed.
     pub fn run(self, from: &From<'_>, args: OwnedTerm) -> Option<()> {
         self.leader.as_pid()?;
         let [m, f, arity] = self.call.as_tuple_n()?;
@@ -295,7 +296,7 @@ impl RemoteSpawn<'_> {
             return self.refuse(from, am::badopt);
         }
         let (link, monitor) = (std::mem::take(&mut o.link), o.monitor.take().is_some());
-        // The arguments are its first message, as in OTP: who looks at its stack sees the same.
+        // The arguments arrive as its first message, as in OTP, so that its stack looks the same.
         let run = message(|h| h.list(&[h.copy(self.call)]));
         let init = (am::erts_internal, am::dist_spawn_init);
         let Some(s) = spawn(None, init.0, init.1, run.term(), o) else {
@@ -344,7 +345,7 @@ impl RemoteSpawn<'_> {
         self.reply(from, 0, why.into(), told);
         Some(())
     }
-    /// What sequential tracing is told of the request and of the answer.
+    /// Gives `f` the terms that sequential tracing reports for request and reply.
     fn told<R>(&self, f: impl FnOnce(Term<'_>, Term<'_>) -> R) -> R {
         let h = kvik_heap::Heap::detached();
         let parent = self.parent.term(&h);

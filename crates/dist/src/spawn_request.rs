@@ -1,4 +1,4 @@
-//! Requests for processes on other nodes that have no answer yet, and what the parent is told.
+//! Unanswered spawn requests, and the replies that parents get.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::{Proc, RefId, RemotePid};
 use kvik_term::{am, Atom, Term};
 
-/// What a process of ours asked for, and has no answer about.
+/// An unanswered spawn request of a local process.
 pub struct Spawn {
     pub parent: u32,
     pub reply: SpawnReply,
-    /// To be made when the process is there: with the tag and what becomes of the alias.
+    /// The monitor to create on success: its tag and the alias's kind.
     pub monitor: Option<(Option<OwnedTerm>, Option<AliasKind>)>,
     pub link: bool,
     /// The parent ended with this reason, or gave the request up.
     pub ended: Option<OwnedTerm>,
-    /// The answer came when the parent had ended and had not said why yet.
+    /// Set if the reply came after the parent ended, but before its exit reason was known.
     pub child: Option<RemotePid>,
 }
 
-/// `{Tag, Ref, error, Why}` to who asked, and what was ready for success is undone.
+/// Sends `{Tag, Ref, error, Why}` to the parent and undoes what was prepared for success.
 pub fn tell_failure(
     p: &Proc,
     id: RefId,
@@ -61,7 +61,7 @@ pub fn answer(
     }
 }
 
-/// None of these will be answered any more.
+/// Fails all these requests.
 pub fn failed(all: BTreeMap<RefId, Spawn>, why: Atom) {
     for (id, s) in all {
         if s.ended.is_some() {

@@ -1,4 +1,4 @@
-//! Processes of other nodes that watch ours.
+//! Remote processes that monitor local ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,20 +10,20 @@ use kvik_term::Term;
 
 use crate::node::{RemoteNode, RemoteRef};
 
-/// A process of another node that watches one of ours.
+/// A remote process that monitors a local one.
 pub struct RemoteWatcher {
     pub node: Arc<RemoteNode>,
     pub id: u32,
     pub watcher: RemotePid,
     pub key: RemoteRef,
     pub reference: OwnedTerm,
-    /// Our pid, or the name.
+    /// Our pid, or the registered name.
     pub watched: Term<'static>,
     pub pid: u32,
 }
 
 kvik_state::vm_state! {
-    /// By the reference the monitor has here.
+    /// By the monitor's local reference.
     static WATCHERS: Mutex<BTreeMap<RefId, RemoteWatcher>> = Mutex::new(BTreeMap::new());
 }
 
@@ -31,12 +31,12 @@ fn watchers() -> MutexGuard<'static, BTreeMap<RefId, RemoteWatcher>> {
     WATCHERS.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Who watches by this reference.
+/// The remote process that monitors by this reference.
 pub fn watcher(h: &Heap, id: RefId) -> Option<Term<'_>> {
     watchers().get(&id).map(|w| w.watcher.term(h))
 }
 
-/// What another node's process watches, and by which reference of its.
+/// A remote process's monitor: its target and the remote reference.
 pub struct RemoteMonitor<'a> {
     pub watcher: RemotePid,
     pub key: RemoteRef,
@@ -45,14 +45,14 @@ pub struct RemoteMonitor<'a> {
     pub pid: u32,
 }
 
-/// A monitor of another node's: the reference it has here. `None`: the connection is gone.
+/// Adds a remote monitor and returns its local reference. `None`: the connection is gone.
 pub fn add_watcher(node: &Arc<RemoteNode>, id: u32, w: RemoteMonitor<'_>) -> Option<RefId> {
     let own = RefId::next();
     let RemoteMonitor { watcher, key, reference, watched, pid } = w;
     let reference = OwnedTerm::new(reference);
     let (node, at) = (node.clone(), key.clone());
     let w = RemoteWatcher { node: node.clone(), id, watcher, key, reference, watched, pid };
-    // Before the connection knows it, which forgets it when it is lost.
+    // Insert before the connection knows the reference, as its loss removes all it knows.
     watchers().insert(own, w);
     let before = node.lock_up(id).map(|mut s| s.watched.insert(at, own));
     if before.is_none() {
@@ -61,14 +61,14 @@ pub fn add_watcher(node: &Arc<RemoteNode>, id: u32, w: RemoteMonitor<'_>) -> Opt
     before?.into_iter().for_each(forget_watcher);
     Some(own)
 }
-/// It watches no more, or cannot be told any more.
+/// Removes a monitor that was cancelled or whose node is unreachable.
 pub fn forget_watcher(id: RefId) {
     let gone = watchers().remove(&id);
     if let Some(w) = gone {
         control(w.pid, Control::Demonitor { id });
     }
 }
-/// Takes out who is to be told.
+/// Removes and returns the watcher to notify.
 pub fn take(id: RefId) -> Option<RemoteWatcher> {
     watchers().remove(&id)
 }

@@ -8,8 +8,8 @@ use kvik_sys::clock as sys;
 pub use kvik_sys::clock::{
     cpu_nanos, thread_cpu_nanos, thread_sleeps, tick_nanos, user_cpu_micros,
 };
-// The processor's counter. It measures what schedulers do and decides nothing, so no simulation
-// replaces it.
+// The CPU's counter. It measures what schedulers do and decides nothing, so no simulation replaces
+// it.
 pub use kvik_sys::tsc;
 pub use kvik_sys::usage::cpu_time_ns;
 
@@ -23,7 +23,7 @@ pub fn monotonic_nanos() -> i64 {
     sys::monotonic_nanos()
 }
 
-/// The same, at a third of the cost, as of the last tick.
+/// The same as of the last tick, at a third of the cost.
 #[inline]
 pub fn coarse_nanos() -> i64 {
     #[cfg(feature = "simulation")]
@@ -61,7 +61,7 @@ impl Instant {
     pub fn now() -> Instant {
         Instant(monotonic_nanos())
     }
-    /// How much later it is than `earlier`: zero if it is not.
+    /// How much later it is than `earlier`; zero if it is not later.
     pub fn saturating_duration_since(self, earlier: Instant) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0).max(0) as u64)
     }
@@ -69,7 +69,7 @@ impl Instant {
         Instant::now().saturating_duration_since(self)
     }
 }
-/// The clock's last moment is never reached, so a sum stops there.
+/// The clock never reaches its last moment, so a sum saturates there.
 impl Add<Duration> for Instant {
     type Output = Instant;
     fn add(self, d: Duration) -> Instant {

@@ -1,9 +1,8 @@
-//! Faults: what can go wrong between the VM and the operating system, and how a simulation makes it
-//! happen.
+//! Faults: errors between the VM and the operating system, and how a simulation causes them.
 //!
-//! Each call of this crate that a fault may strike asks first: [`Fault::fail`] where it can only fail,
-//! [`Fault::room`] or [`Fault::part`] where it may also move fewer bytes than it was given. In production
-//! they answer at compile time that nothing happens.
+//! Each call of this crate that a fault may strike first checks for one: by [`Fault::fail`] if it
+//! can only fail, by [`Fault::room`] or [`Fault::part`] if it may also move fewer bytes than it was
+//! given. In production these checks are compiled away.
 
 use std::io::IoSlice;
 
@@ -56,13 +55,13 @@ pub use effect::*;
 mod effect {
     use crate::Errno;
 
-    /// What happens in place of the call, or to it.
+    /// What happens instead of the call, or to it.
     #[derive(Copy, Clone, PartialEq, Debug)]
     pub enum Effect {
         Fail(Errno),
         /// Half of the bytes, at least one.
         Short,
-        /// The time of day moves by so many nanoseconds, for good.
+        /// The time of day jumps by so many nanoseconds, for good.
         Jump(i64),
         Value(u64),
     }
@@ -95,7 +94,7 @@ impl Fault {
         crate::current().faults.strike(self)
     }
 
-    /// The error that the call is to answer.
+    /// The error that the call has to return.
     #[inline(always)]
     pub(crate) fn fail(self) -> Result<()> {
         #[cfg(feature = "simulation")]
@@ -105,7 +104,7 @@ impl Fault {
         Ok(())
     }
 
-    /// How many of `n` bytes a call on a file is to move.
+    /// How many of `n` bytes a call on a file may move.
     #[inline(always)]
     pub(crate) fn room(self, n: usize) -> Result<usize> {
         #[cfg(feature = "simulation")]
@@ -117,10 +116,11 @@ impl Fault {
         Ok(n)
     }
 
-    /// Makes a call that moves up to `n` bytes through a pipe or socket, with as many as it is to move.
+    /// Makes a call that moves up to `n` bytes through a pipe or socket, with as many as it may
+    /// move.
     ///
-    /// The system moves fewer only if no more are there, or no more fit, and tells poll sets when that
-    /// has changed. So they are told after a short call.
+    /// The system moves fewer only if no more are there, or no more fit, and tells poll sets when
+    /// that changes. So after a short call the poll sets are notified here.
     #[inline(always)]
     pub(crate) fn part<E: From<crate::Errno>>(
         self,
@@ -140,8 +140,8 @@ impl Fault {
         call(n)
     }
 
-    /// [`Fault::part`] for a call that writes several slices: a short one has the first half of the bytes
-    /// in one.
+    /// [`Fault::part`] for a call that writes several slices: a short call gets the first half of
+    /// the bytes as one slice.
     #[inline(always)]
     pub(crate) fn writev(
         self,
@@ -158,7 +158,7 @@ impl Fault {
         })
     }
 
-    /// What a simulation puts in the place of chance.
+    /// The value that a simulation uses instead of a random one.
     #[cfg(feature = "simulation")]
     pub(crate) fn value(self) -> Option<u64> {
         match self.strike() {
@@ -167,7 +167,7 @@ impl Fault {
         }
     }
 
-    /// By how much the time of day is to jump.
+    /// By how much the time of day has to jump.
     #[cfg(feature = "simulation")]
     pub(crate) fn jump(self) -> i64 {
         match self.strike() {

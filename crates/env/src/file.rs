@@ -30,7 +30,7 @@ pub fn read_full(fd: RawFd, buf: &mut [MaybeUninit<u8>], offset: Option<i64>) ->
     sys::read_full(fd, buf, offset)
 }
 
-/// [`read_full`] of what needs no wait for a device; see [`kvik_sys::fd::read_cached`].
+/// [`read_full`] of data that needs no wait for a device; see [`kvik_sys::fd::read_cached`].
 #[inline]
 pub fn read_cached<'a>(
     fd: RawFd,
@@ -46,7 +46,7 @@ fn behind(offset: Option<i64>, done: usize) -> Result<Option<i64>> {
     offset.map(|o| o.checked_add(done as i64).ok_or(Errno::INVAL)).transpose()
 }
 
-/// Writes all bytes, at the file's position or at an offset, and adds to `done` what went.
+/// Writes all bytes, at the file's position or at an offset, and adds to `done` how many it wrote.
 #[inline(always)]
 pub fn write_all(fd: RawFd, bytes: &[u8], offset: Option<i64>, done: &mut usize) -> Result<()> {
     let room = Fault::FileWrite.room(bytes.len())?;
@@ -56,7 +56,7 @@ pub fn write_all(fd: RawFd, bytes: &[u8], offset: Option<i64>, done: &mut usize)
     }
     write_rest(fd, &bytes[room..], behind(offset, room)?, done)
 }
-/// What a short write has left, in writes that may be short too.
+/// Writes the rest after a short write, in writes that may be short too.
 #[cold]
 fn write_rest(
     fd: RawFd,

@@ -1,5 +1,5 @@
-//! Files that the VM reads and writes for itself, by path: the boot script, modules, dumps, `/proc`.
-//! Names and errors are those of `std::fs`.
+//! Files that the VM reads and writes for itself, by path: the boot script, modules, dumps,
+//! `/proc`. Names and errors are those of `std::fs`.
 
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -24,7 +24,7 @@ impl File {
     pub fn create_new(path: impl AsRef<Path>) -> io::Result<File> {
         File::with(OpenOptions::new().write(true).create_new(true), path)
     }
-    /// Opens one as the options say.
+    /// Opens a file with these options.
     pub fn with(options: &OpenOptions, path: impl AsRef<Path>) -> io::Result<File> {
         Fault::FileOpen.fail()?;
         options.open(path).map(File)
@@ -47,7 +47,7 @@ impl Read for File {
         Fault::FileRead.fail()?;
         self.0.read(to)
     }
-    // It knows the file's size.
+    // Overridden because the inner one knows the file's size.
     fn read_to_end(&mut self, to: &mut Vec<u8>) -> io::Result<usize> {
         Fault::FileRead.fail()?;
         self.0.read_to_end(to)

@@ -1,9 +1,8 @@
-//! `Env`: the seam between the VM and the operating system. Every crate above asks for time,
-//! randomness, events, files, sockets, programs and threads here, and nowhere else
-//! (docs/internals/env.md).
+//! `Env`: the seam between the VM and the operating system. All crates above get time, randomness,
+//! events, files, sockets, programs and threads from here only (docs/internals/env.md).
 //!
-//! In production each function is the call below it, inlined. With the feature `simulation` the
-//! environment in force, [`current`], can make calls fail and replace the clock.
+//! In production each function is the call below it, inlined. With the feature `simulation`
+//! the current environment, [`current`], can make calls fail and replace the clock.
 #![forbid(unsafe_code)]
 
 pub mod clock;
@@ -20,7 +19,7 @@ mod simulation;
 pub mod socket;
 pub mod thread;
 
-// Calls that no fault strikes so far.
+// Calls that no fault can strike yet.
 pub use kvik_sys::{cpu_affinity, mapped, path, shared_memory, signal, tty};
 pub use kvik_sys::{Errno, Result};
 
@@ -28,7 +27,7 @@ pub use faults::Fault;
 #[cfg(feature = "simulation")]
 pub use simulation::{current, Env};
 
-/// Takes the environment from the variables `KVIK_FAULTS` and `KVIK_CLOCK`, in a build that has
+/// Sets up the environment from the variables `KVIK_FAULTS` and `KVIK_CLOCK`, in a build that has
 /// faults. `Err` says what is wrong with them.
 pub fn start() -> std::result::Result<(), String> {
     #[cfg(feature = "simulation")]

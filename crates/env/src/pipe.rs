@@ -1,4 +1,4 @@
-//! Pipes to programs, terminals, and whatever a port reads and writes that is no socket.
+//! Pipes to programs, terminals, and all else that a port reads and writes except sockets.
 
 use std::io::IoSlice;
 use std::os::fd::{OwnedFd, RawFd};
@@ -7,7 +7,7 @@ use kvik_sys::fd as sys;
 
 use crate::{Fault, Result};
 
-/// Its two ends: reading, writing.
+/// Makes a pipe: its read end and its write end.
 #[inline]
 pub fn open() -> Result<(OwnedFd, OwnedFd)> {
     Fault::PipeOpen.fail()?;

@@ -1,4 +1,4 @@
-//! Programs: starting them, and what they have used.
+//! Programs: starting them, and their resource usage.
 
 use std::io;
 use std::process::ExitStatus;
@@ -8,14 +8,14 @@ pub use std::process::{Child as StdChild, Command, Stdio};
 
 use crate::{Fault, Result};
 
-/// Starts a program and answers its process id; see [`kvik_sys::spawn::spawn`].
+/// Starts a program and returns its process id; see [`kvik_sys::spawn::spawn`].
 #[inline]
 pub fn spawn(p: &Program<'_>) -> Result<i32> {
     Fault::Spawn.fail()?;
     kvik_sys::spawn::spawn(p)
 }
 
-/// Starts one for the command line's own use.
+/// Starts a program for the command line's own use.
 pub fn start(c: &mut Command) -> io::Result<StdChild> {
     Fault::Spawn.fail()?;
     c.spawn()

@@ -1,8 +1,8 @@
-//! Numbers that nobody can guess.
+//! Unpredictable numbers.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// A number that differs from start to start.
+/// A number that differs from run to run.
 pub fn number() -> u64 {
     #[cfg(feature = "simulation")]
     if let Some(n) = crate::Fault::Random.value() {

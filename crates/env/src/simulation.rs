@@ -1,4 +1,4 @@
-//! The environment of a simulation: faults to inject, and a clock that moves only when it is told to.
+//! The environment of a simulation: injected faults, and a clock that moves only on request.
 
 mod injection;
 mod poller;
@@ -10,14 +10,14 @@ pub use poller::Poller;
 use poller::Pollers;
 pub use virtual_clock::VirtualClock;
 
-/// What stands between the VM and the operating system.
+/// The environment: all that a simulation replaces between the VM and the operating system.
 pub struct Env {
     pub faults: Faults,
     pub clock: VirtualClock,
     pub(crate) pollers: Pollers,
 }
 
-/// The environment in force: that of this thread's VM.
+/// The current environment: that of this thread's VM.
 #[inline]
 pub fn current() -> &'static Env {
     kvik_state::vm_state! {
@@ -28,15 +28,15 @@ pub fn current() -> &'static Env {
 }
 
 impl Env {
-    /// The time of day: of the virtual clock, or the system's with all jumps that came so far.
+    /// The time of day: the virtual clock's, or the system's plus all jumps so far.
     pub(crate) fn wall_nanos(&self, system: impl FnOnce() -> i64) -> i64 {
         self.clock.jump(crate::Fault::ClockJump.jump());
         self.clock.wall().unwrap_or_else(system).saturating_add(self.clock.jumps())
     }
 }
 
-/// `KVIK_FAULTS`: faults from the start, as [`Faults::arm`] takes them. `KVIK_CLOCK=virtual`: time
-/// begins now and stands still.
+/// `KVIK_FAULTS`: faults from the start, in the format of [`Faults::arm`]. `KVIK_CLOCK=virtual`:
+/// time starts at the present and stands still.
 pub(crate) fn from_variables() -> Result<(), String> {
     let variable = |name: &str| std::env::var(name).ok();
     let faults = variable("KVIK_FAULTS").unwrap_or_default();

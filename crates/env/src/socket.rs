@@ -1,4 +1,4 @@
-//! Sockets. [`raw`] has the same calls with addresses and flags as the system has them.
+//! Sockets. [`raw`] has the same calls with the system's own addresses and flags.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, SocketAddr};
@@ -46,7 +46,7 @@ pub fn writev(fd: RawFd, slices: &[IoSlice<'_>]) -> Result<usize> {
     Fault::SocketSend.writev(slices, |slices| fd::writev(fd, slices))
 }
 
-// A datagram goes whole or not at all, so a short one is none.
+// A datagram is sent whole or not at all, so no short write is simulated.
 #[inline]
 pub fn send_to(fd: RawFd, bytes: &[u8], to: Option<&Addr>) -> Result<usize> {
     Fault::DatagramSend.fail()?;
@@ -153,7 +153,7 @@ pub mod raw {
 pub struct Listener(std::net::TcpListener);
 
 impl Listener {
-    /// Accepts connections there; does not block.
+    /// Listens for connections at an address; does not block.
     pub fn bind(at: SocketAddr) -> io::Result<Listener> {
         Fault::SocketOpen.fail()?;
         let l = std::net::TcpListener::bind(at)?;
@@ -178,7 +178,7 @@ impl AsRawFd for Listener {
 pub struct Stream(std::net::TcpStream);
 
 impl Stream {
-    /// Has it neither block nor wait for more to send.
+    /// Makes it non-blocking, and without Nagle's delay.
     pub fn prepare(&self) -> io::Result<()> {
         self.0.set_nonblocking(true)?;
         self.0.set_nodelay(true)

@@ -1,4 +1,4 @@
-//! Threads: making them, and waiting for a time.
+//! Threads: starting them, and timed waits.
 
 use std::io;
 use std::sync::{Condvar, MutexGuard};
@@ -20,7 +20,7 @@ fn builder(name: &str, stack: Option<usize>) -> io::Result<std::thread::Builder>
     })
 }
 
-/// Starts a thread of this VM. `stack`: its bytes, where the usual 2 MB are wrong.
+/// Starts a thread of this VM. `stack`: its size in bytes, if the usual 2 MB are wrong.
 pub fn spawn<T: Send + 'static>(
     name: &str,
     stack: Option<usize>,
@@ -47,7 +47,7 @@ pub fn sleep(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// Waits until another thread calls `unpark`, or for so long.
+/// Waits until another thread calls `unpark`, or until the time is over.
 #[inline]
 pub fn park_timeout(time: Duration) {
     #[cfg(feature = "simulation")]
@@ -57,7 +57,7 @@ pub fn park_timeout(time: Duration) {
     std::thread::park_timeout(time);
 }
 
-/// Waits until the condition is signalled, or for so long: then the answer is true.
+/// Waits until the condition is signalled, or until the time is over: then the result is true.
 #[inline]
 pub fn wait_timeout<'a, T>(
     condition: &Condvar,

@@ -16,7 +16,7 @@ use kvik_env::{clock, current, file, fs, pipe, process, random, socket, thread};
 use kvik_env::{Errno, Fault};
 use kvik_sys::fd as sys;
 
-/// The environment is the program's, so the tests take turns.
+/// The environment is shared by the program, so the tests run one at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(|e| e.into_inner());
@@ -27,7 +27,7 @@ fn inject(text: &str) {
     current().faults.arm(text).unwrap();
 }
 
-/// What the calls below are made with. The faults are not asked for these.
+/// The objects that the calls below use. Making them is not subject to faults.
 struct Setup {
     pipe: (OwnedFd, OwnedFd),
     stream: (OwnedFd, OwnedFd),
@@ -61,7 +61,7 @@ fn null() -> RawFd {
 }
 
 type Call = fn(&Setup) -> Result<(), i32>;
-/// Calls, and the fault that strikes each. Several calls may have one fault.
+/// Calls, and the fault that strikes each. Several calls may share a fault.
 const CALLS: &[(Fault, Call)] = &[
     (Fault::FileOpen, |_| done(file::open(ZERO, OpenMode { read: true, ..OpenMode::default() }))),
     (Fault::FileOpen, |_| done(fs::File::open("/dev/zero"))),
@@ -85,7 +85,7 @@ const CALLS: &[(Fault, Call)] = &[
     }),
     (Fault::FileWrite, |_| done(fs::File::from(file(NULL, true)).write(b"text"))),
     (Fault::FileSync, |_| {
-        // A memory file: this call ends at once.
+        // A memory file, for which this call returns at once.
         let (_, file) = kvik_sys::shared_memory::words(c"sync", 8).unwrap();
         done(file::sync(file.as_raw_fd(), false))
     }),
@@ -96,7 +96,7 @@ const CALLS: &[(Fault, Call)] = &[
     (Fault::SocketOpen, |_| done(socket::open(Family::Inet, SocketType::Stream))),
     (Fault::SocketOpen, |_| done(raw::open(2, 1, 0))),
     (Fault::SocketOpen, |_| done(Listener::bind(([127, 0, 0, 1], 0).into()))),
-    // Nobody to accept: that answers as the fault would not.
+    // No connection to accept: that error differs from the fault's.
     (Fault::SocketAccept, |_| {
         let s = kvik_sys::socket::open(Family::Inet, SocketType::Stream).unwrap();
         kvik_sys::socket::listen(s.as_raw_fd(), 1).unwrap();
@@ -135,7 +135,7 @@ const CALLS: &[(Fault, Call)] = &[
         let path = c"/bin/true";
         let p = Program { path, args: &args, env: &none, dir: None, fds: &[], close_from: 3 };
         let pid = process::spawn(&p);
-        // Whoever starts a program waits for its end.
+        // The caller that starts a program waits for its end.
         if let Ok(pid) = pid {
             while process::reap(pid).is_none() {
                 std::thread::yield_now();
@@ -175,7 +175,7 @@ fn what_a_fault_cannot_do_is_refused() {
     let faults = &current().faults;
     assert!(faults.inject(Fault::FileOpen, Effect::Short, kvik_env::faults::When::Always).is_err());
     assert!(faults.arm("file_read:eintr").is_err());
-    // Nothing of a text with an error in it.
+    // A text with an error in it has no effect at all.
     assert!(faults.arm("file_open:eio,file_open:eintr").is_err());
     assert!(fs::File::open("/dev/null").is_ok());
 }
@@ -238,7 +238,7 @@ fn short_moves_lose_nothing() {
     assert_eq!(&room[..10], b"to readtex");
 }
 
-/// Who has moved less than asked for waits for an edge before the next try.
+/// A caller that has moved less than requested waits for an edge before the next try.
 #[test]
 fn an_edge_comes_after_a_short_move() {
     let _turn = alone();

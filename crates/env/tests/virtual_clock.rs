@@ -1,6 +1,6 @@
-//! Time that moves only when it is told to, and those who wait for it.
+//! Time that moves only when it is told to, and the threads that wait for it.
 //!
-//! One test: the clock is the program's, and a thread of another test would wait by it too.
+//! A single test: the clock is the program's, so a thread of another test would wait by it too.
 
 use std::sync::mpsc::{channel, Receiver};
 use std::sync::{Arc, Condvar, Mutex};
@@ -12,7 +12,7 @@ use kvik_env::{current, thread};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Starts a thread that waits, and tells when it has waited long enough.
+/// Starts a thread that waits, and reports when it has waited long enough.
 fn waiter(wait: impl Fn() + Send + 'static) -> Receiver<Duration> {
     let (tell, told) = channel();
     let began = Instant::now();
@@ -47,7 +47,7 @@ fn who_waits_for_an_hour_goes_on_when_it_is_over() {
     ];
     clock.advance(HOUR - Duration::from_nanos(1));
     assert_eq!(monotonic_nanos(), mono + HOUR.as_nanos() as i64 - 1);
-    // A poller that is woken looks at the time and waits again.
+    // A poller that is woken checks the time and waits again.
     poller.wake();
     for told in &waiters {
         assert!(told.try_recv().is_err(), "an hour is over too early");

@@ -1,5 +1,5 @@
-//! The atom cache of a connection between nodes: a message names its atoms in a header, and its terms
-//! refer to their places there. An atom's text is sent once for as long as it keeps its cache entry.
+//! The atom cache of a connection between nodes. A message's header names its atoms, and terms
+//! refer to positions in the header. An atom's text is sent once while it keeps its cache entry.
 
 use kvik_term::Atom;
 
@@ -8,23 +8,23 @@ use crate::EtfError;
 
 /// Entries of a cache: 8 segments of 256.
 const ENTRIES: usize = 2048;
-/// The most atoms a header names.
+/// Maximum number of atoms in a header.
 const MAX_REFS: usize = 255;
-/// In an atom's half byte of flags: its text follows.
+/// Flag in an atom's half byte: its text follows.
 const NEW_ENTRY: u8 = 8;
-/// In the half byte behind those of the atoms: lengths take two bytes.
+/// Flag in the half byte behind those of the atoms: lengths take two bytes.
 const LONG_ATOMS: u8 = 1;
 
-/// The cache entry of an atom, in all connections. An atom that shares it with one that the message
-/// already refers to is written in full.
+/// The cache entry of an atom, the same in all connections. If the message already refers to
+/// another atom with that entry, the atom is written in full.
 fn entry(a: Atom) -> usize {
     a.index() as usize % ENTRIES
 }
 
-/// The atoms that a message refers to, while it is encoded.
+/// The atoms referred to by a message that is being encoded.
 pub struct AtomRefs {
     atoms: Vec<Atom>,
-    /// By cache entry: the place in `atoms`, from 1 on; 0 for none.
+    /// By cache entry: index in `atoms` plus 1; 0 for none.
     places: Box<[u8; ENTRIES]>,
 }
 
@@ -35,7 +35,7 @@ impl Default for AtomRefs {
 }
 
 impl AtomRefs {
-    /// The index that stands for an atom; `None` where it must be written in full.
+    /// The index of an atom; `None` if it must be written in full.
     #[inline]
     pub fn index(&mut self, a: Atom) -> Option<u8> {
         let place = &mut self.places[entry(a)];
@@ -50,7 +50,7 @@ impl AtomRefs {
         let i = *place - 1;
         (self.atoms[i as usize] == a).then_some(i)
     }
-    /// The atoms in the order of their indices; none is left.
+    /// Takes the atoms, in the order of their indices.
     pub fn take(&mut self) -> Vec<Atom> {
         let atoms = self.atoms.clone();
         self.clear();
@@ -66,15 +66,14 @@ impl AtomRefs {
     }
 }
 
-/// What the other node has in its cache of our atoms. Headers are written in the order in which they
-/// are sent.
+/// Our atoms in the other node's cache. Headers must be written in the order of sending.
 #[derive(Default)]
 pub struct SendCache {
     entries: Vec<Option<Atom>>,
 }
 
 impl SendCache {
-    /// Appends how many atoms there are, their flags, and the atoms (at most 255 of them).
+    /// Appends the header: the number of atoms, their flags, and the atoms (at most 255).
     pub fn write_header(&mut self, atoms: &[Atom], out: &mut Vec<u8>) {
         out.push(atoms.len() as u8);
         if atoms.is_empty() {
@@ -106,14 +105,14 @@ impl SendCache {
     }
 }
 
-/// The other node's atoms that we were told of.
+/// Atoms that the other node has sent us.
 #[derive(Default)]
 pub struct ReceiveCache {
     entries: Vec<Option<Atom>>,
 }
 
 impl ReceiveCache {
-    /// The atoms of a header, and how many bytes it took.
+    /// Reads a header: its atoms and its length in bytes.
     pub fn read_header(&mut self, bytes: &[u8]) -> Result<(Vec<Atom>, usize), EtfError> {
         let mut r = Reader::new(bytes);
         let n = r.u8()? as usize;
@@ -183,7 +182,7 @@ mod tests {
         {
             assert_eq!(c.read_header(bad).err(), Some(EtfError::Malformed), "{bad:?}");
         }
-        // An entry that was never defined; one that is no UTF-8; one that is too long.
+        // An undefined entry; invalid UTF-8; an atom that is too long.
         assert!(c.read_header(&[1, 3, 255]).is_err());
         assert!(c.read_header(&[1, 8, 7, 2, 0xC0, 0x80]).is_err());
         let mut long = vec![1, 0x18, 7, 1, 44];

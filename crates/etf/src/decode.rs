@@ -1,4 +1,4 @@
-//! Bytes to terms.
+//! Decodes bytes to terms.
 
 use kvik_heap::{limit, BinRef, Heap, TermBuilder};
 use kvik_term::word::FLAT_MAP_LIMIT;
@@ -12,28 +12,28 @@ use crate::{tag, EtfError};
 
 #[derive(Copy, Clone, Default)]
 pub struct DecodeOpts<'a> {
-    /// Make no new atoms and name no functions that do not exist.
+    /// Reject unknown atoms and functions.
     pub safe: bool,
-    /// What a distribution message's atom references stand for.
+    /// Atoms that a distribution message's references stand for.
     pub atoms: &'a [Atom],
-    /// From another node, which knows our aliases with their processes.
+    /// From another node, which sends our aliases with their pids.
     pub abroad: bool,
-    /// Holds the bytes: large binaries among them become parts of it.
+    /// The binary that holds the bytes: large binaries become parts of it.
     pub source: Option<&'a BinRef>,
 }
 
-/// The most numbers a reference has.
+/// Maximum numbers in a reference.
 const REF_NUMBERS: usize = 5;
-/// Local references keep 18 bits in their first number.
+/// A local reference has 18 bits in its first number.
 const LOCAL_REF_MAX: u32 = 1 << 18;
 const LOCAL_PORT_MAX: u64 = (1 << 28) - 1;
 const MAX_FREE: u32 = 255;
-/// A binary of that size may share the memory it came in instead of being copied...
+/// A binary of that size may share the memory it was received in instead of being copied...
 const SHARED_BINARY: usize = 1 << 15;
-/// ...where it is at least this part of it: all of that memory stays as long as the binary does.
+/// ...if it is at least this fraction of that memory, which stays allocated as long as the binary.
 const SHARED_PART: usize = 8;
 
-/// Decodes a term after its version byte, compressed or not. Also says how many bytes it took.
+/// Decodes a term after its version byte, compressed or not. Also returns the bytes consumed.
 pub fn decode<'h>(
     bytes: &[u8],
     heap: &'h Heap,
@@ -47,34 +47,34 @@ pub fn decode<'h>(
     }
 }
 
-/// What is made of parts that follow.
+/// A compound term whose parts follow.
 enum Making {
-    /// Keys and values in turn.
+    /// Alternating keys and values.
     Map,
     /// Creator and environment.
     Fun(FunId),
 }
 
-/// A term being read.
+/// A decoding in progress.
 pub struct Decoding<'a, 'h> {
     opts: DecodeOpts<'a>,
-    /// What a compressed term was, or is becoming.
+    /// The decompressed form of a compressed term, possibly incomplete.
     plain: Option<Box<Inflation>>,
-    /// How far the bytes (the plain ones) are read.
+    /// Read position (in the decompressed bytes, if compressed).
     pos: usize,
     parts: Parts<'h>,
 }
 
-/// What there is of a term so far.
+/// The partially decoded term.
 struct Parts<'h> {
     term: TermBuilder<'h>,
     making: Vec<Making>,
-    /// Parts that must follow. Each takes a byte at least, so no more memory is asked for than
-    /// there are bytes for.
+    /// Parts that must still follow. Each takes at least a byte, so memory requests are bounded by
+    /// the input.
     owed: usize,
-    /// The tuple of the last small map's keys: maps that follow each other often have the same.
+    /// The key tuple of the last small map: successive maps often share it.
     keys: Term<'h>,
-    /// This node is named by `[]`.
+    /// In this term `[]` stands for this node's name.
     local: bool,
 }
 
@@ -90,11 +90,11 @@ impl Default for Parts<'_> {
     }
 }
 
-/// Bytes read in one step besides what each term takes.
+/// Bytes that count as one step, besides one step per term.
 const BYTES_A_STEP: usize = 256;
 
 impl<'a, 'h> Decoding<'a, 'h> {
-    /// A term after its version byte, compressed or not.
+    /// Begins a term after its version byte, compressed or not.
     pub fn new(bytes: &[u8], opts: DecodeOpts<'a>) -> Result<Decoding<'a, 'h>, EtfError> {
         let (plain, pos) = match bytes {
             [tag::VERSION, tag::COMPRESSED, rest @ ..] => (Some(Inflation::new(rest)?.into()), 0),
@@ -103,12 +103,12 @@ impl<'a, 'h> Decoding<'a, 'h> {
         };
         Ok(Decoding { opts, plain, pos, parts: Parts::default() })
     }
-    /// A term that begins there, with no version byte.
+    /// Begins a term at a position, without a version byte.
     pub fn bare(pos: usize, opts: DecodeOpts<'a>) -> Decoding<'a, 'h> {
         Decoding { opts, plain: None, pos, parts: Parts::default() }
     }
-    /// Reads on in the same bytes, for the same heap, until that many steps are done, and takes those it did from them.
-    /// The term, and how many bytes it took, where it is whole.
+    /// Continues in the same bytes, for the same heap, for at most that many steps, and subtracts
+    /// those used. Returns the complete term and the bytes consumed.
     pub fn run(
         &mut self,
         bytes: &[u8],
@@ -147,7 +147,7 @@ struct Decoder<'b, 'h> {
 }
 
 impl<'h> Decoder<'_, 'h> {
-    /// `None` where the steps are done and the term is not.
+    /// `None` if the steps ran out.
     fn run(&mut self, steps: &mut usize) -> Result<Option<Term<'h>>, EtfError> {
         while *steps > 0 {
             let before = self.r.pos();
@@ -164,7 +164,7 @@ impl<'h> Decoder<'_, 'h> {
         Ok(None)
     }
 
-    /// The next part, as [`TermBuilder::put`] and its kin.
+    /// Reads the next part; returns as [`TermBuilder::put`] and its kin do.
     #[inline]
     fn one(&mut self) -> Result<bool, EtfError> {
         let tag = self.r.u8()?;
@@ -179,7 +179,7 @@ impl<'h> Decoder<'_, 'h> {
             tag::LIST => {
                 let n = self.r.count(1)?;
                 if n == 0 {
-                    // An empty list of this form stands for its tail.
+                    // An empty list in this form is its tail.
                     return Ok(false);
                 }
                 self.owe(n + 1, 16)?;
@@ -241,7 +241,7 @@ impl<'h> Decoder<'_, 'h> {
         Ok(self.parts.term.put(t))
     }
 
-    /// `need` parts follow, for each of which memory of some bytes is taken at once.
+    /// Registers `need` more parts; memory of `bytes` for each is allocated at once.
     fn owe(&mut self, need: usize, bytes: usize) -> Result<(), EtfError> {
         self.parts.owed = self.parts.owed - 1 + need;
         if self.parts.owed > self.r.left() {
@@ -258,7 +258,7 @@ impl<'h> Decoder<'_, 'h> {
         Ok(self.parts.term.made_of(need))
     }
 
-    /// What the parts that are whole are made into.
+    /// Builds the compound term from its complete parts.
     fn make(&mut self) -> Result<Term<'h>, EtfError> {
         let parts = self.parts.term.parts();
         match self.parts.making.pop().ok_or(EtfError::Malformed)? {
@@ -297,7 +297,7 @@ impl<'h> Decoder<'_, 'h> {
             tag => self.atom(tag),
         }
     }
-    /// What follows is for this start of this node alone.
+    /// Checks that the term is from this start of this node.
     fn local(&mut self) -> Result<(), EtfError> {
         if !kvik_release::current().has_local_format() || self.r.u32()? != secret() {
             return Err(EtfError::Malformed);
@@ -377,7 +377,7 @@ impl<'h> Decoder<'_, 'h> {
         Ok(self.heap.float(f))
     }
 
-    /// A creation of one byte has two bits.
+    /// Reads a creation of one byte, which has two bits.
     fn tiny_creation(&mut self) -> Result<u32, EtfError> {
         let c = self.r.u8()?;
         if c > 3 {
@@ -505,7 +505,7 @@ impl<'h> Decoder<'_, 'h> {
     }
 }
 
-/// The atom of that name.
+/// The atom with that name.
 pub(crate) fn utf8_atom(bytes: &[u8]) -> Result<Atom, EtfError> {
     match Atom::recent(bytes) {
         Some(a) => Ok(a),
@@ -519,7 +519,7 @@ fn intern(name: &str) -> Result<Atom, EtfError> {
     })
 }
 
-/// A creation of zero stands for any start of the node.
+/// A creation of zero matches any start of the node.
 fn is_this_node(node: Atom, creation: u32) -> bool {
     let (this, now) = (hooks().node)();
     node == this && (creation == now || creation == 0)

@@ -1,4 +1,4 @@
-//! Terms to bytes, the same ones that OTP writes.
+//! Encodes terms to the same bytes as OTP.
 
 use std::mem::MaybeUninit;
 
@@ -12,23 +12,22 @@ use crate::tag;
 
 #[derive(Copy, Clone, Default)]
 pub struct EncodeOpts {
-    /// All atoms in UTF-8 (`minor_version` 2, and distribution); else Latin-1 where they fit it.
+    /// All atoms in UTF-8 (`minor_version` 2, and distribution); else in Latin-1 if possible.
     pub utf8_atoms: bool,
     /// Floats as text (`minor_version` 0).
     pub text_floats: bool,
     /// Maps in the order of their keys.
     pub deterministic: bool,
-    /// To another node: aliases go with their processes, by which they are found when they come
-    /// back.
+    /// For another node: aliases keep their pid, by which they are found when they come back.
     pub abroad: bool,
-    /// Only for this start of this node to read again (`local`).
+    /// Only readable by this start of the node (`local`).
     pub local: bool,
 }
 
-/// The most bytes a list may have to be written as a string.
+/// Longest list, in bytes, that can be encoded as a string.
 const MAX_STRING: usize = 0xFFFF;
 
-/// A term after a version byte, compressed at that level (0 to 9) where that makes it smaller.
+/// Encodes a term after a version byte, compressed at that level (0 to 9) if that makes it smaller.
 pub fn encode(t: Term<'_>, opts: EncodeOpts, level: u32) -> Vec<u8> {
     let mut e = Encoding::new(t, opts);
     while !e.run(&mut { usize::MAX }) {}
@@ -45,25 +44,25 @@ pub fn encode(t: Term<'_>, opts: EncodeOpts, level: u32) -> Vec<u8> {
 const DEFLATE: (i32, i32, i32, i32) = (8, 15, 8, 0);
 const FINISH: i32 = 4;
 
-/// What was written being compressed.
+/// A finished encoding being compressed.
 pub struct Deflation {
     plain: Writer,
-    /// Bytes of it that are compressed. Its version byte is not.
+    /// Bytes compressed so far. The version byte is not compressed.
     done: usize,
     stream: ZlibStream,
-    /// Room for all that makes it smaller.
+    /// Compressed output; compression stops once it is as long as the plain form.
     out: Vec<u8>,
     code: Status,
 }
 
-/// Bytes that are given to zlib at once, and written before there is room for more.
+/// Bytes passed to zlib, and taken from it, in one call.
 const AT_ONCE: usize = 1 << 14;
 
 impl Deflation {
     fn new(plain: Writer, level: u32) -> Result<Deflation, Writer> {
         let (method, window, memory, strategy) = DEFLATE;
         let size = u32::try_from(plain.len() - 1).ok().filter(|n| level > 0 && *n > 5);
-        // A stream is 256 KB of memory: not for what is not compressed.
+        // A zlib stream takes 256 KB, so none is created without compression.
         let Some(size) = size else { return Err(plain) };
         let stream = ZlibStream::deflate(level as i32, method, window, memory, strategy);
         let Ok(stream) = stream else { return Err(plain) };
@@ -71,7 +70,7 @@ impl Deflation {
         out.extend_from_slice(&size.to_be_bytes());
         Ok(Deflation { plain, done: 1, stream, out, code: Status::Ok })
     }
-    /// Goes on for so many bytes. True: it is done, or does not get smaller.
+    /// Compresses up to `left` bytes. True: finished, or the result is not smaller.
     pub fn run(&mut self, left: &mut usize) -> bool {
         while *left > 0 && !self.is_done() {
             let end = self.plain.len().min(self.done + AT_ONCE);
@@ -93,7 +92,7 @@ impl Deflation {
     fn compressed(&self) -> Option<&[u8]> {
         (self.code == Status::StreamEnd).then_some(&self.out)
     }
-    /// What is shorter.
+    /// Returns the shorter of compressed and plain form.
     pub fn finish(self, heap: &Heap) -> Term<'_> {
         match self.compressed() {
             Some(z) => heap.binary(z),
@@ -102,15 +101,15 @@ impl Deflation {
     }
 }
 
-/// What is still to be written.
+/// Work left on the encoder's stack.
 enum Todo<'h> {
     Terms(&'h [Term<'h>]),
     /// A flat map's keys and values.
     Flat(&'h [Term<'h>], &'h [Term<'h>]),
     Pairs(std::vec::IntoIter<(Term<'h>, Term<'h>)>),
-    /// The rest of a list: where its length goes, and the length so far.
+    /// The rest of a list, the position of its length, and the length so far.
     List(Term<'h>, usize, u32),
-    /// Where a fun's size goes, and where it begins.
+    /// Position of a fun's size field, and of the fun.
     FunSize(usize, usize),
     /// A term alone.
     Term(Term<'h>),
@@ -120,18 +119,17 @@ enum Todo<'h> {
     Bytes(&'h [u8]),
 }
 
-/// Bytes written in one step besides what each term takes.
+/// Bytes that count as one step, besides one step per term.
 const BYTES_A_STEP: usize = 256;
 
-/// Bytes of a binary that are written in one step.
+/// Bytes of a binary written at once.
 const BINARY_PIECE: usize = 1 << 16;
 
-/// The sizes that stand before what they measure (of lists and funs), in the order in which they are
-/// written.
+/// Values of the size fields (of lists and funs) in the order in which they are written.
 #[derive(Default)]
 pub struct SizeFields {
     all: Vec<u32>,
-    /// Those that were written already.
+    /// Number of values already used.
     used: usize,
 }
 
@@ -140,20 +138,20 @@ pub struct Encoding<'h> {
     out: Writer,
     opts: EncodeOpts,
     todo: Vec<Todo<'h>>,
-    /// Atoms that are written as references to them.
+    /// Atoms written as cache references.
     atoms: Option<AtomRefs>,
-    /// Noted while bytes are counted; known while they are written, which need not stay until the
-    /// term is whole then.
+    /// Size fields: recorded while counting, consumed while writing. With known sizes the output
+    /// can be taken before the term is complete.
     sizes: Option<SizeFields>,
-    /// Where bytes are only counted: those that were let go.
+    /// While only counting: bytes already dropped.
     counted: Option<usize>,
-    /// Bytes of `out` that were taken.
+    /// Bytes of `out` already taken.
     taken: usize,
-    /// Steps left of those that `run` was given.
+    /// Steps left in the current `run`.
     left: usize,
 }
 
-/// Bytes kept where they are only counted.
+/// Buffered bytes while only counting.
 const BUFFER_BYTES: usize = 1 << 16;
 
 impl<'h> Encoding<'h> {
@@ -167,25 +165,25 @@ impl<'h> Encoding<'h> {
         }
         e
     }
-    /// Only to know its length.
+    /// Encodes only to determine the length.
     pub fn counting(t: Term<'h>, opts: EncodeOpts) -> Encoding<'h> {
         Encoding { counted: Some(0), ..Encoding::new(t, opts) }
     }
-    /// Nothing yet.
+    /// An encoding without terms so far.
     pub fn empty(opts: EncodeOpts, atoms: Option<AtomRefs>) -> Encoding<'h> {
         let todo = Vec::with_capacity(8);
         let out = Writer::default();
         Encoding { out, opts, todo, atoms, sizes: None, counted: None, taken: 0, left: 0 }
     }
-    /// Only to know the length of a term without its version byte, the atoms it refers to, and the
-    /// sizes in it.
+    /// Determines the length of a term without its version byte, the atoms it refers to, and its
+    /// size fields.
     pub fn measuring(t: Term<'h>, opts: EncodeOpts, atoms: Option<AtomRefs>) -> Encoding<'h> {
         let mut e = Encoding::empty(opts, atoms);
         e.todo.push(Todo::Term(t));
         (e.counted, e.sizes) = (Some(0), Some(SizeFields::default()));
         e
     }
-    /// Writes what was measured; [`Encoding::take`] may have it in pieces.
+    /// Writes a measured term; [`Encoding::take`] may take it in pieces.
     pub fn measured(
         t: Term<'h>,
         opts: EncodeOpts,
@@ -196,27 +194,27 @@ impl<'h> Encoding<'h> {
         e.sizes = Some(SizeFields { used: 0, ..sizes });
         e
     }
-    /// Terms to be written in this order, behind what is written so far. Nothing else is to be.
+    /// Queues these terms, in this order, behind the output so far. No other work may be pending.
     pub fn then(&mut self, bytes: &[u8], terms: &[Term<'h>]) {
         self.out.push(bytes);
         self.todo.extend(terms.iter().rev().map(|t| Todo::Term(*t)));
     }
-    /// The last term to be written, after a version byte where it is to have one.
+    /// Queues the last term, with an optional version byte.
     pub fn then_last(&mut self, t: Term<'h>, version: bool) {
         self.todo.insert(0, Todo::Term(t));
         if version {
             self.todo.insert(1, Todo::Version);
         }
     }
-    /// What is written and was not taken.
+    /// Output that was not taken yet.
     pub fn bytes(&self) -> &[u8] {
         &self.out.bytes()[self.taken..]
     }
-    /// The first of those bytes, at most `n`. Not for a term with sizes that are still to be filled in.
+    /// Takes up to `n` bytes. Not allowed while size fields are still to be filled in.
     pub fn take(&mut self, n: usize) -> Vec<u8> {
         let first = self.bytes()[..n.min(self.bytes().len())].to_vec();
         self.taken += first.len();
-        // Moves the rest only where that is the smaller part: each byte once on average.
+        // Moves the rest only if it is the smaller part: each byte moves once on average.
         if self.taken > self.out.len() / 2 {
             let rest = self.bytes().to_vec();
             self.out.truncate(0);
@@ -225,18 +223,18 @@ impl<'h> Encoding<'h> {
         }
         first
     }
-    /// What the terms refer to.
+    /// The atom references and size fields.
     pub fn into_parts(self) -> (Option<AtomRefs>, SizeFields) {
         (self.atoms, self.sizes.unwrap_or_default())
     }
-    /// Writes until that many steps are done, and takes those it did from them. Is all written?
+    /// Encodes for at most `steps` steps and subtracts those used. True when complete.
     pub fn run(&mut self, steps: &mut usize) -> bool {
         self.left = *steps;
         while self.left > 0 {
             let Some(next) = self.todo.pop() else { break };
             self.step(next);
             if let Some(n) = self.counted.as_mut().filter(|_| self.out.len() > BUFFER_BYTES) {
-                // What is still to be filled in there is lost, which changes no length.
+                // Unfilled size fields are dropped too; the length stays the same.
                 *n += self.out.len();
                 self.out.truncate(0);
             }
@@ -244,11 +242,11 @@ impl<'h> Encoding<'h> {
         *steps = self.left;
         self.todo.is_empty()
     }
-    /// How many bytes there are so far.
+    /// Length so far.
     pub fn len(&self) -> usize {
         self.counted.unwrap_or(0) + self.out.len()
     }
-    /// Bytes of memory it takes to end up with those.
+    /// Memory held by the output.
     pub fn held(&self) -> usize {
         self.out.len().saturating_mul(2)
     }
@@ -258,12 +256,13 @@ impl<'h> Encoding<'h> {
     pub fn finish(self, heap: &Heap) -> Term<'_> {
         self.out.finish(heap)
     }
-    /// What was written, to be compressed at that level; as it is where it does not get smaller.
+    /// Starts compressing the output at that level; returns it as it is if compression does not
+    /// pay.
     pub fn deflation(self, level: u32) -> Result<Deflation, Writer> {
         Deflation::new(self.out, level)
     }
 
-    /// Writes terms in turn up to one with parts of its own, which goes before the rest of them.
+    /// Writes terms up to one with parts, which is pushed before the rest.
     fn step(&mut self, next: Todo<'h>) {
         match next {
             Todo::Term(t) => {
@@ -324,8 +323,8 @@ impl<'h> Encoding<'h> {
             }
         }
     }
-    /// Writes a term; where it has parts, or no step is left, they are still to be done before
-    /// what `rest` says follows. Is it written, and may something else be?
+    /// Writes a term. If it has parts, or no step is left, pushes them before the work that `rest`
+    /// returns. True if it is written and another term may follow.
     #[inline(always)]
     fn one(&mut self, t: Term<'h>, rest: impl FnOnce() -> Option<Todo<'h>>) -> bool {
         if self.simple(t) {
@@ -377,7 +376,7 @@ impl<'h> Encoding<'h> {
     fn u32(&mut self, n: u32) {
         self.out.push_all(n.to_be_bytes());
     }
-    /// Writes a size that is known later, or was noted before. Says where it goes.
+    /// Writes a size field, known from measuring or filled in later. Returns its position.
     fn size(&mut self) -> usize {
         let at = self.out.len();
         let Some(s) = &mut self.sizes else {
@@ -400,12 +399,12 @@ impl<'h> Encoding<'h> {
         }
     }
 
-    /// Counts a step, and those that so many bytes are.
+    /// Counts one step, plus those for that many bytes.
     #[inline]
     fn count(&mut self, bytes: usize) {
         self.left = self.left.saturating_sub(1 + bytes / BYTES_A_STEP);
     }
-    /// Writes a small integer, an atom or `[]`; says whether it is one.
+    /// Writes a small integer, an atom or `[]`; false for any other term.
     #[inline(always)]
     fn simple(&mut self, t: Term<'h>) -> bool {
         if let Some(i) = t.as_small() {
@@ -420,7 +419,7 @@ impl<'h> Encoding<'h> {
         self.count(0);
         true
     }
-    /// Writes what has no parts.
+    /// Writes a term without parts.
     fn object(&mut self, v: View<'h>) {
         let before = self.out.len();
         match v {
@@ -434,7 +433,7 @@ impl<'h> Encoding<'h> {
         }
         self.count(self.out.len().saturating_sub(before));
     }
-    /// Begins what has parts; they are still to be written.
+    /// Writes the head of a compound term; its parts are still to be written.
     fn parts_of(&mut self, v: View<'h>) {
         match v {
             View::Tuple(tuple) => {
@@ -465,17 +464,17 @@ impl<'h> Encoding<'h> {
             None => self.out.push(&b.to_bytes()),
         }
     }
-    /// Then its bytes are still to be written when its head is.
+    /// Whether the binary's head is written first and its bytes in later steps.
     fn is_written_in_pieces(&self, b: Bits<'h>) -> bool {
         b.byte_size() > BINARY_PIECE && b.as_bytes().is_some()
     }
-    /// Counts bytes that need not be looked at.
+    /// Counts bytes without writing them.
     fn skip(&mut self, n: usize) {
         if let Some(counted) = &mut self.counted {
             *counted += n;
         }
     }
-    /// A tag and the four bytes behind it.
+    /// Writes a tag and four bytes.
     #[inline]
     fn tagged(&mut self, tag: u8, [a, b, c, d]: [u8; 4]) {
         self.out.push_all([tag, a, b, c, d]);
@@ -587,7 +586,7 @@ impl<'h> Encoding<'h> {
             true => map::sorted_pairs(m),
             false => {
                 let mut all: Vec<_> = map::iter(m).collect();
-                // A tree goes last branch first.
+                // A tree's branches are pushed last first.
                 all.reverse();
                 all
             }
@@ -618,7 +617,7 @@ impl<'h> Encoding<'h> {
         let numbers = self.len();
         self.integer(e.old_index as i64);
         self.integer(e.old_uniq as i64);
-        // Where the size is all that is asked for, OTP takes either for an integer of four bytes.
+        // When only the size is computed, OTP counts each as a four-byte integer.
         let less = (2 * 5usize).saturating_sub(self.len() - numbers);
         if let (Some(counted), None) = (&mut self.counted, &self.sizes) {
             *counted += less;

@@ -1,11 +1,11 @@
-//! What decoding needs from crates above this one: the code tables, this node's name.
+//! Hooks to crates above this one that decoding needs: code tables and the node's name.
 
 use std::sync::OnceLock;
 
 use kvik_heap::Heap;
 use kvik_term::{am, Atom, Export, FunEntry, Term};
 
-/// What a fun's external form says of its code.
+/// The code identity in a fun's external form.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct FunId {
     pub module: Atom,
@@ -22,13 +22,13 @@ pub struct FunId {
 pub struct EtfHooks {
     /// This node's name and creation.
     pub node: fn() -> (Atom, u32),
-    /// The export entry, made where there is none yet.
+    /// The export entry, created if missing.
     pub export: fn(Atom, Atom, u8) -> Option<&'static Export>,
-    /// Is there such a function now?
+    /// Whether such a function exists now.
     pub is_exported: fn(Atom, Atom, u8) -> bool,
-    /// The fun entry, made where there is none yet.
+    /// The fun entry, created if missing.
     pub fun: fn(&FunId) -> Option<&'static FunEntry>,
-    /// A reference of this node; a magic or alias one finds its resource or process again.
+    /// A local reference; magic and alias references are reconnected to their resource or process.
     pub local_ref: for<'h> fn(&'h Heap, [u32; 3]) -> Term<'h>,
 }
 
@@ -44,11 +44,11 @@ const DEFAULT: EtfHooks = EtfHooks {
     local_ref: |h, n| h.ref_of_numbers(n),
 };
 
-/// False when they were set before.
+/// False if they were set before.
 pub fn set_hooks(h: EtfHooks) -> bool {
     HOOKS.set(h).is_ok()
 }
-/// What was set, or defaults that know no code.
+/// The installed hooks, or defaults without code.
 pub fn hooks() -> &'static EtfHooks {
     HOOKS.get().unwrap_or(&DEFAULT)
 }

@@ -1,4 +1,4 @@
-//! The plain form of a compressed term, made a block at a time.
+//! Decompresses a compressed term block by block.
 
 use std::mem::MaybeUninit;
 
@@ -10,19 +10,19 @@ use crate::EtfError;
 /// zlib's `Z_NO_FLUSH`, and the largest window.
 const NO_FLUSH: i32 = 0;
 const WINDOW: i32 = 15;
-/// Bytes written before there is room for more.
+/// Output bytes taken from zlib in one call.
 const AT_ONCE: usize = 1 << 14;
-/// Bytes written in one step.
+/// Output bytes that count as one step.
 const BYTES_A_STEP: usize = 4;
-/// Memory is taken at once for so many times what the bytes are, and for more when it comes to that.
+/// Initial output buffer as a multiple of the input; it grows as needed.
 const LIKELY: usize = 64;
 
-/// The size, then zlib data.
+/// The uncompressed size, followed by zlib data.
 pub(crate) struct Inflation {
     stream: ZlibStream,
     size: usize,
     plain: Vec<u8>,
-    /// Bytes read, the size among them.
+    /// Bytes read, including the size field.
     used: usize,
     done: bool,
 }
@@ -35,7 +35,7 @@ impl Inflation {
         let stream = ZlibStream::inflate(WINDOW).map_err(|_| EtfError::Malformed)?;
         Ok(Inflation { stream, size, plain, used: r.pos(), done: false })
     }
-    /// Goes on with the same bytes until so many steps are done. Is it whole?
+    /// Continues with the same bytes for at most `steps` steps. True when complete.
     pub fn run(&mut self, bytes: &[u8], steps: &mut usize) -> Result<bool, EtfError> {
         while !self.done && *steps > 0 {
             let mut memory = [MaybeUninit::uninit(); AT_ONCE];
@@ -56,7 +56,7 @@ impl Inflation {
     pub fn plain(&self) -> &[u8] {
         &self.plain
     }
-    /// How many bytes it took.
+    /// Bytes consumed.
     pub fn used(&self) -> usize {
         self.used
     }

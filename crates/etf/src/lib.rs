@@ -1,8 +1,8 @@
-//! The external term format: what `term_to_binary/1` writes, `.beam` files keep their literals in
-//! and nodes send each other.
+//! The external term format: written by `term_to_binary/1`, used for literals in `.beam` files and
+//! between nodes.
 //!
-//! Decoding trusts nothing: every length is checked against the bytes that are there before memory
-//! is asked for, and nesting costs heap, never stack.
+//! Decoding trusts nothing: every length is checked against the remaining bytes before memory is
+//! allocated, and nesting uses heap, never the Rust stack.
 #![forbid(unsafe_code)]
 
 mod atom_cache;
@@ -19,12 +19,12 @@ pub use decode::{decode, DecodeOpts, Decoding};
 pub use encode::{encode, Deflation, EncodeOpts, Encoding, SizeFields};
 pub use hooks::{hooks, set_hooks, EtfHooks, FunId};
 
-/// Why bytes are no term.
+/// Why decoding failed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum EtfError {
     /// Truncated, an unknown tag, or a field out of its range.
     Malformed,
-    /// An atom or function that `safe` forbids to create.
+    /// An atom or function that `safe` forbids creating.
     Unsafe,
     /// The atom table is full.
     SystemLimit,

@@ -1,4 +1,4 @@
-//! Terms that only this start of this node may read again (`term_to_binary(T, [local])`).
+//! Terms that only this start of this node can decode (`term_to_binary(T, [local])`).
 
 use std::sync::OnceLock;
 
@@ -6,7 +6,7 @@ use kvik_term::Atom;
 
 use crate::hooks::hooks;
 
-/// What tells this start of the node from others.
+/// A number that identifies this start of the node.
 pub fn secret() -> u32 {
     kvik_state::vm_state! {
         static SECRET: OnceLock<u32> = OnceLock::new();
@@ -14,7 +14,7 @@ pub fn secret() -> u32 {
     *SECRET.get_or_init(|| kvik_env::random::number() as u32)
 }
 
-/// The name of this node, which terms for itself leave out, and which start of it.
+/// The node name (omitted for local terms) and creation to encode.
 pub fn this_node(local: bool) -> (Option<Atom>, u32) {
     if local {
         return (None, 0);

@@ -1,4 +1,4 @@
-//! A cursor over bytes that somebody else wrote.
+//! A cursor over untrusted bytes.
 
 use crate::EtfError;
 
@@ -12,7 +12,7 @@ impl<'a> Reader<'a> {
     pub fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader { bytes, pos: 0 }
     }
-    /// From a position on, which is among the bytes or at their end.
+    /// A cursor at `pos`; `None` beyond the end.
     pub fn at(bytes: &'a [u8], pos: usize) -> Option<Reader<'a>> {
         (pos <= bytes.len()).then_some(Reader { bytes, pos })
     }
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
     pub fn u64(&mut self) -> Result<u64, EtfError> {
         Ok(u64::from_be_bytes(self.array()?))
     }
-    /// A count of things that take at least `each` bytes each.
+    /// Reads a count of items that take at least `each` bytes each, so it is bounded by the input.
     #[inline]
     pub fn count(&mut self, each: usize) -> Result<usize, EtfError> {
         let n = self.u32()? as usize;

@@ -32,5 +32,5 @@ pub const MAP: u8 = 116;
 pub const ATOM_UTF8: u8 = 118;
 pub const SMALL_ATOM_UTF8: u8 = 119;
 pub const V4_PORT: u8 = 120;
-/// What follows was written by this node, which it names by [`NIL`].
+/// The term that follows is from this node, which it names by [`NIL`].
 pub const LOCAL: u8 = 121;

@@ -1,9 +1,10 @@
 //! Cooperative operations: atomic and isolated operations on a whole table that take several time
-//! slices: the insertion of a long list, and emptying a table that is fixed.
+//! slices: the insertion of a long list, and emptying a fixed table.
 //!
-//! Who begins one leaves it with the table. Every process that comes to the table, the one that
-//! began it too, spends its time slices on it until it is done ([`crate::Table::help`]); so nobody
-//! sees a part of it, and it is finished even if who began it is killed.
+//! The process that begins one stores it in the table. Every process that accesses the table,
+//! including that one, spends its time slices on it until it is done ([`crate::Table::help`]). So
+//! no process sees an intermediate state, and the operation completes even if its initiator is
+//! killed.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::Arc;
@@ -14,10 +15,10 @@ use crate::kind::IterationHold;
 use crate::linear_hash::key_of;
 use crate::store::Store;
 
-/// Steps that go to a reduction.
+/// Steps per reduction.
 pub const STEPS_PER_REDUCTION: usize = 8;
 
-/// What came of an insertion; `None` while it is under way.
+/// Result of an insertion; `None` while it is under way.
 #[derive(Clone, Default)]
 pub struct InsertOutcome(Arc<AtomicU8>);
 
@@ -28,7 +29,7 @@ impl InsertOutcome {
     fn set(&self, inserted: bool) {
         self.0.store(if inserted { INSERTED } else { REFUSED }, Ordering::Release);
     }
-    /// False where a key was there and none was to be.
+    /// False if `only_new` was set and a key existed.
     pub fn get(&self) -> Option<bool> {
         match self.0.load(Ordering::Acquire) {
             INSERTED => Some(true),
@@ -42,23 +43,24 @@ pub struct CooperativeOperation(Operation);
 
 enum Operation {
     Insert(Insertion),
-    /// All objects from this bucket on are to be marked.
+    /// All objects from this bucket on must be marked dead.
     Bury(usize),
 }
 
 struct Insertion {
-    /// The next to be inserted is the last one.
+    /// Inserted from the back.
     objects: Vec<OwnedTerm>,
     keypos: usize,
-    /// So many are still to be looked for, as none may be there.
+    /// Objects whose keys must still be checked for existence (`only_new`).
     unchecked: usize,
-    /// One was there: the objects are only to be freed.
+    /// A key existed: the objects are only freed.
     refused: bool,
     outcome: InsertOutcome,
 }
 
 impl CooperativeOperation {
-    /// Inserts objects from the last to the first, or none if `only_new` and a key of theirs is there.
+    /// Inserts objects from last to first, or none if `only_new` is set and one of their keys
+    /// exists.
     pub fn insert(
         objects: Vec<OwnedTerm>,
         keypos: usize,
@@ -74,7 +76,7 @@ impl CooperativeOperation {
     pub fn bury() -> CooperativeOperation {
         CooperativeOperation(Operation::Bury(0))
     }
-    /// True: it is done.
+    /// True when done.
     pub(crate) fn run(
         &mut self,
         store: &mut Store,
@@ -87,7 +89,7 @@ impl CooperativeOperation {
                 Store::Hash(h) => {
                     let done = h.bury(from, steps);
                     if done && hold != IterationHold::Objects {
-                        // It was released meanwhile: nobody else will remove them.
+                        // Fixation ended meanwhile: no later release would purge them.
                         h.purge();
                     }
                     done
@@ -122,7 +124,7 @@ impl Insertion {
     }
 }
 
-/// The steps for one object, if there are any left.
+/// Takes the steps for one object; false if none are left.
 fn take(steps: &mut usize) -> bool {
     let any = *steps > 0;
     *steps = steps.saturating_sub(STEPS_PER_REDUCTION);

@@ -1,4 +1,4 @@
-//! Frees the rows of a deleted table in steps, so that nobody waits for it for long.
+//! Frees the rows of a deleted table in steps, so that no process waits long for it.
 
 use std::collections::btree_set;
 use std::vec;
@@ -20,7 +20,7 @@ impl DeferredFree {
     pub(crate) fn of_rows(all: btree_set::IntoIter<TreeRow>) -> DeferredFree {
         DeferredFree(Rest::Rows(all))
     }
-    /// Frees objects, a step for each and for each bucket. True: there is nothing left.
+    /// Frees objects, counting one step for each and for each bucket. True when nothing is left.
     pub fn free(&mut self, steps: &mut usize) -> bool {
         while *steps > 0 {
             let used = match &mut self.0 {

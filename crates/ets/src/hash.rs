@@ -4,7 +4,7 @@
 
 use kvik_term::{hash, Atom, Term};
 
-/// An atom's hash goes by its name.
+/// An atom's hash depends on its name.
 fn atom(a: Atom) -> u32 {
     let mut h = 0u32;
     for c in a.name().chars() {

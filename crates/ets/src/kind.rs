@@ -1,4 +1,4 @@
-//! The kinds of tables, and how far a change of one may go.
+//! Kinds of tables, and what a change may do while walks are under way.
 
 use kvik_term::{am, Atom};
 
@@ -21,12 +21,12 @@ impl TableKind {
     }
 }
 
-/// What walks that are under way ask of those who change a table.
+/// What changes must preserve for walks that are under way.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum IterationHold {
     None,
-    /// A BIF stopped between two buckets: buckets stay, neither split nor joined.
+    /// A BIF stopped between two buckets: buckets are neither split nor joined.
     Buckets,
-    /// Fixed: objects that go are only marked, and buckets stay.
+    /// Fixed: deleted objects are only marked, and buckets stay.
     Objects,
 }

@@ -1,5 +1,4 @@
-//! Tables (`ets`): hash tables, ordered sets, and the machine of match specifications, which
-//! tracing shares.
+//! Tables (`ets`): hash tables, ordered sets, and match specifications, which tracing uses too.
 #![forbid(unsafe_code)]
 #![allow(clippy::len_without_is_empty)]
 

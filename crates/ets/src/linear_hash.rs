@@ -1,11 +1,11 @@
 //! Linear hashing: `set`, `bag` and `duplicate_bag`.
 //!
-//! Buckets are split one by one as the table grows, so that no insertion pays for more than a few.
-//! The objects of one key stand together in their bucket. A walk sees the newest of them first, and
-//! their key before those that came to the bucket later; a bucket is kept the other way round, so
-//! that another object of its oldest key goes to its end, however many there are. While a table is
-//! fixed, an object that goes is only marked, so that whoever walks the table finds its place
-//! again; [`LinearHash::purge`] removes the marked ones later.
+//! Buckets are split one by one as the table grows, so that an insertion splits only a few. Objects
+//! with the same key are adjacent in their bucket. A walk visits the newest object of a key first,
+//! and older keys before newer ones. Buckets are stored in the reverse of that order, so that
+//! adding another object to the oldest key appends to the end at constant cost. While a table is
+//! fixed, deletion only marks objects dead, so that a walk finds its position again;
+//! [`LinearHash::purge`] removes them later.
 
 use kvik_heap::{Heap, OwnedTerm, StoredTerm};
 use kvik_term::Term;
@@ -14,14 +14,14 @@ use smallvec::SmallVec;
 use crate::kind::{IterationHold, TableKind};
 use crate::{hash, order};
 
-/// Buckets of an empty table; the first segment.
+/// Buckets of an empty table, and size of the first segment.
 pub const FIRST: usize = 256;
-/// Buckets of each further segment: when tables shrink, they do so by segments.
+/// Buckets of each further segment: tables shrink by whole segments.
 const SEGMENT: usize = 2048;
-/// Most buckets that one operation splits or joins.
+/// Upper limit of buckets split or joined by one operation.
 const MAX_SPLITS_PER_OPERATION: usize = 5;
 
-/// An object, and beside it the hash of its key with a bit for whether it is dead.
+/// An object with its key's hash, which has a flag for dead objects.
 pub struct StoredRow(StoredTerm<u32>);
 
 /// A hash has 31 bits.
@@ -52,18 +52,18 @@ impl StoredRow {
     fn revive(&mut self) {
         self.0.extra &= !DEAD
     }
-    /// Another object of the same key.
+    /// Replaces the object by another with the same key.
     fn replace(&mut self, object: OwnedTerm) {
         *self = StoredRow::new(object, self.0.extra)
     }
 }
 
-/// Most buckets have one object or none; that one stands in the bucket itself.
+/// Most buckets have at most one object, which is stored inline.
 pub(crate) type Bucket = SmallVec<[StoredRow; 1]>;
 
 pub struct LinearHash {
     buckets: Vec<Bucket>,
-    /// Slots in whole segments: what decides when to shrink.
+    /// Slots in whole segments: decides when to shrink.
     slots: usize,
     mask: u32,
     kind: TableKind,
@@ -71,13 +71,13 @@ pub struct LinearHash {
     items: usize,
     /// Words of all objects.
     words: usize,
-    /// Walks take every n-th bucket, as with OTP's n locks for `write_concurrency`.
+    /// Walks visit every n-th bucket, as with OTP's n locks for `write_concurrency`.
     stride: usize,
     /// Some objects are marked dead.
     dirty: bool,
 }
 
-/// The element a table goes by.
+/// The key element of an object.
 #[inline]
 pub fn key_of(object: Term<'_>, keypos: usize) -> Term<'_> {
     object.as_tuple().and_then(|t| t.get(keypos - 1)).unwrap_or(Term::NIL)
@@ -85,7 +85,7 @@ pub fn key_of(object: Term<'_>, keypos: usize) -> Term<'_> {
 
 impl LinearHash {
     pub fn new(kind: TableKind, keypos: usize, stride: usize) -> LinearHash {
-        // As many buckets as there are locks, at least.
+        // At least as many buckets as locks.
         let more = stride.saturating_sub(FIRST).div_ceil(SEGMENT) * SEGMENT;
         let slots = FIRST + more;
         LinearHash {
@@ -125,7 +125,7 @@ impl LinearHash {
     fn has_key(&self, row: &StoredRow, key: Term<'_>, hash: u32) -> bool {
         row.hash() == hash && order::same(key, key_of(row.object(), self.keypos))
     }
-    /// Where the objects of a key stand in their bucket, dead ones too. Another goes to the end of
+    /// The bucket and range of a key's objects, including dead ones. New objects go to the end of
     /// the range.
     fn span(&self, key: Term<'_>) -> (usize, std::ops::Range<usize>) {
         self.span_hashed(key, hash::of_key(key))
@@ -141,8 +141,8 @@ impl LinearHash {
         }
         (b, from..to)
     }
-    /// Where another object of a key goes, without a look at all those that are there: behind the
-    /// newest, or to the beginning where there is none.
+    /// Insertion point for another object of a key, found without a scan of all its objects: behind
+    /// the newest, or at the beginning if there is none.
     fn newest(&self, key: Term<'_>, hash: u32) -> (usize, usize) {
         let b = self.index(hash);
         let rows = &self.buckets[b];
@@ -159,7 +159,7 @@ impl LinearHash {
         let rows = &self.buckets[self.index(hash)];
         rows.iter().find(|r| self.has_key(r, key, hash)).filter(|r| !r.is_dead())
     }
-    /// Changes an element of the one object of a key in a `set`, from an immediate to another: see
+    /// Replaces one immediate element by another in a key's only object in a `set`: see
     /// `StoredTerm::change_element`.
     pub fn change<'s>(
         &mut self,
@@ -171,7 +171,7 @@ impl LinearHash {
         let row = self.buckets[b][span].first_mut().filter(|r| !r.is_dead())?;
         row.0.change_element(i, f)
     }
-    /// As `get`, with those that are marked dead: all that the table keeps.
+    /// Like `get`, but including objects marked dead.
     pub fn get_stored(&self, key: Term<'_>) -> impl DoubleEndedIterator<Item = &StoredRow> {
         let (b, span) = self.span(key);
         self.buckets[b][span].iter().rev()
@@ -180,7 +180,7 @@ impl LinearHash {
         self.get(key).next().is_some()
     }
 
-    /// False where `only_new` and there is an object of that key.
+    /// False if `only_new` is set and the key exists.
     pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: IterationHold) -> bool {
         if self.kind == TableKind::DuplicateBag && !only_new {
             self.put_owned(OwnedTerm::new(object), hold);
@@ -210,7 +210,7 @@ impl LinearHash {
         self.insert(b, span.end, OwnedTerm::new(object), hash, hold);
         true
     }
-    /// The same with an object that was copied before.
+    /// Like `put`, with an object that is already copied.
     pub fn put_owned(&mut self, object: OwnedTerm, hold: IterationHold) {
         let key = key_of(object.term(), self.keypos);
         let hash = hash::of_key(key);
@@ -245,7 +245,7 @@ impl LinearHash {
             self.grow();
         }
     }
-    /// A bag holds an object once: is it there already, perhaps marked dead?
+    /// A bag holds an object once: finds an equal one, and revives it if it is marked dead.
     fn revive(&mut self, b: usize, span: &std::ops::Range<usize>, object: Term<'_>) -> bool {
         let rows = &mut self.buckets[b];
         let Some(i) = span.clone().find(|i| order::same(rows[*i].object(), object)) else {
@@ -259,7 +259,7 @@ impl LinearHash {
         true
     }
 
-    /// Removes the live objects of a key that are asked for; says how many.
+    /// Removes the live objects of a key that `which` selects; returns how many.
     fn remove(
         &mut self,
         key: Term<'_>,
@@ -300,7 +300,7 @@ impl LinearHash {
         let key = key_of(object, self.keypos);
         self.remove(key, hold, |r| order::same(r.object(), object));
     }
-    /// Puts another object of the same key in an object's place.
+    /// Replaces the object by another with the same key.
     pub fn replace(&mut self, object: Term<'_>) {
         let (b, span) = self.span(key_of(object, self.keypos));
         if let Some(r) = self.buckets[b][span].first_mut() {
@@ -359,7 +359,7 @@ impl LinearHash {
         }
     }
 
-    /// Removes what was marked while the table was fixed.
+    /// Removes the objects marked dead while the table was fixed.
     pub fn purge(&mut self) {
         if !std::mem::take(&mut self.dirty) {
             return;
@@ -373,8 +373,8 @@ impl LinearHash {
             });
         }
     }
-    /// Marks all objects from a bucket on dead, a step for each and for each bucket. True: no bucket
-    /// is left.
+    /// Marks all objects from a bucket on dead, counting one step for each and for each bucket.
+    /// True when no bucket is left.
     pub fn bury(&mut self, from: &mut usize, steps: &mut usize) -> bool {
         self.dirty = true;
         while *steps > 0 {
@@ -396,7 +396,7 @@ impl LinearHash {
         self.buckets.into_iter()
     }
 
-    /// The bucket a walk comes to after this one.
+    /// The bucket that a walk visits after this one.
     pub fn next_bucket(&self, i: usize) -> Option<usize> {
         let n = i + self.stride;
         if n < self.buckets.len() {
@@ -408,7 +408,7 @@ impl LinearHash {
     pub fn bucket(&self, i: usize) -> Option<impl DoubleEndedIterator<Item = &StoredRow>> {
         self.buckets.get(i).map(|b| b.iter().rev().filter(|r| !r.is_dead()))
     }
-    /// How many objects stand in a bucket, dead ones too.
+    /// Number of objects in a bucket, including dead ones.
     pub fn bucket_len(&self, i: usize) -> usize {
         self.buckets.get(i).map_or(0, |b| b.len())
     }
@@ -424,11 +424,11 @@ impl LinearHash {
         }
         None
     }
-    /// `dead`: objects marked dead count too, here and in `next`.
+    /// `dead`: include objects marked dead, here and in `next`.
     pub fn first(&self, dead: bool) -> Option<Term<'_>> {
         self.first_from(Some(0), dead)
     }
-    /// `None` where the key is not there, not even dead.
+    /// `None` if the key is missing, even among dead objects.
     pub fn next(&self, key: Term<'_>, dead: bool) -> Option<Option<Term<'_>>> {
         let (b, span) = self.span(key);
         if span.is_empty() {
@@ -441,8 +441,8 @@ impl LinearHash {
         })
     }
 
-    /// Lets `f` see the live objects of a bucket and say what becomes of each. Says how many it
-    /// changed.
+    /// Calls `f` for each live object of a bucket and applies the edit it returns. Returns the
+    /// number of changes.
     pub fn edit_bucket(
         &mut self,
         i: usize,
@@ -484,15 +484,14 @@ impl LinearHash {
         rows.reverse();
         n
     }
-    /// After deletions of a walk.
+    /// Shrinks the table after deletions of a walk, if it may.
     pub fn settle(&mut self, hold: IterationHold) {
         if hold == IterationHold::None {
             self.shrink();
         }
     }
-    /// Chain lengths: average, deviation, expected deviation, least, most; objects kept though
-    /// dead.
-    /// The roots in single precision, as OTP has them.
+    /// Chain lengths: average, deviation, expected deviation, minimum, maximum; number of dead
+    /// objects kept. Square roots in single precision, as in OTP.
     pub fn stats(&self) -> (f64, f64, f64, usize, usize, usize) {
         let lens: Vec<usize> = self.buckets.iter().map(|b| b.len()).collect();
         let n = lens.len() as f64;
@@ -507,7 +506,7 @@ impl LinearHash {
     }
 }
 
-/// What becomes of an object that a walk sees.
+/// What to do with an object that a walk visits.
 pub enum Edit {
     Keep,
     Delete,

@@ -1,4 +1,4 @@
-//! Order and equality of terms, as tables use them.
+//! Order and equality of terms in tables.
 
 use std::cmp::Ordering;
 
@@ -52,7 +52,7 @@ pub fn variable(t: Term<'_>) -> Option<u32> {
     }
 }
 
-/// Is there a variable or `'_'` anywhere in it?
+/// Whether the term contains a variable or `'_'`.
 pub fn has_wild(t: Term<'_>) -> bool {
     let mut todo = vec![t];
     while let Some(mut t) = todo.pop() {
@@ -70,10 +70,10 @@ pub fn has_wild(t: Term<'_>) -> bool {
     false
 }
 
-/// Compares a pattern with a key as far as the pattern is bound: from the first variable on
-/// everything is equal.
+/// Compares a pattern with a key up to the pattern's first variable, from which on everything is
+/// equal.
 pub fn partial(pattern: Term<'_>, key: Term<'_>) -> Ordering {
-    // Keys are seldom more than tuples of simple terms: nothing is put aside for those.
+    // Keys are mostly flat tuples of simple terms, for which this stays empty.
     let mut later = Vec::new();
     let mut now = Some((pattern, key));
     while let Some((a, b)) = now.take().or_else(|| later.pop()) {

@@ -1,4 +1,4 @@
-//! All tables: by name, by reference, by owner, and by who holds them fixed.
+//! All tables: by name, by reference, by owner, and by the processes that fixed them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;
@@ -14,14 +14,14 @@ use crate::deferred_free::DeferredFree;
 use crate::store::Store;
 use crate::table::{Access, Refusal, Table, TableState};
 
-/// Is there such a process?
+/// Whether that process exists.
 pub fn is_alive(pid: u32) -> bool {
     kvik_proc::process::table().get(pid, &kvik_sync::pin()).is_some()
 }
 
 kvik_state::vm_state! {
-    /// Has a process of this number (or one of the same place) ever had a table or held one fixed?
-    /// Spares most processes the locks when they end.
+    /// Whether a process with this number modulo `MARKS` ever owned or fixed a table. Most
+    /// processes skip the locks when they end because of this.
     static MARKED: [AtomicBool; MARKS] = [const { AtomicBool::new(false) }; MARKS];
 }
 
@@ -32,12 +32,12 @@ fn mark(pid: u32) -> &'static AtomicBool {
 
 const SHARDS: usize = 32;
 
-/// Tables in the order in which they were added; each is found by its reference.
+/// Tables in insertion order, searchable by reference.
 #[derive(Default)]
 struct Tables {
     in_order: BTreeMap<u64, Arc<Table>>,
     places: HashMap<[u32; 3], u64>,
-    /// How many were ever added.
+    /// Number of insertions so far.
     added: u64,
 }
 impl Tables {
@@ -53,7 +53,7 @@ impl Tables {
             self.in_order.remove(&place);
         }
     }
-    /// The one that was added first: in that order the tables of a process that ends go.
+    /// The oldest entry: an ending process's tables are deleted in that order.
     fn pop(&mut self) -> Option<Arc<Table>> {
         let (_, t) = self.in_order.pop_first()?;
         self.places.remove(&t.id);
@@ -69,13 +69,13 @@ type ByPid = Mutex<HashMap<u32, Tables>>;
 #[derive(Default)]
 struct Registry {
     names: [RwLock<HashMap<Atom, Arc<Table>>>; SHARDS],
-    /// In the order in which they were made, which is that of `ets:all/0`.
+    /// In order of creation, which `ets:all/0` reports.
     all: RwLock<BTreeMap<[u32; 3], Arc<Table>>>,
     owned: ByPid,
     fixed: ByPid,
     /// Tables by their heirs.
     inherited: ByPid,
-    /// What processes that end, and go on with that in their next time slice, still have to free.
+    /// Rows that ending processes still have to free in their next time slices.
     leaving: Mutex<HashMap<u32, DeferredFree>>,
 }
 
@@ -91,7 +91,7 @@ fn registry() -> &'static Registry {
 fn names(name: Atom) -> &'static RwLock<HashMap<Atom, Arc<Table>>> {
     &registry().names[name.index() as usize % SHARDS]
 }
-/// Do two names stand in the same part of the registry?
+/// Whether two names are in the same shard of the registry.
 pub fn share_lock(a: Atom, b: Atom) -> bool {
     a.index() as usize % SHARDS == b.index() as usize % SHARDS
 }
@@ -112,7 +112,7 @@ fn remove(m: &'static ByPid, pid: u32, id: [u32; 3]) {
     }
 }
 
-/// A table somebody named: held for the length of one operation.
+/// A table looked up by a term, held for the length of one operation.
 pub enum TableRef<'h> {
     Borrowed(&'h Table),
     Shared(Arc<Table>),
@@ -127,7 +127,7 @@ impl Deref for TableRef<'_> {
     }
 }
 
-/// The table a term stands for.
+/// The table that a term refers to.
 pub fn find(t: Term<'_>) -> Result<TableRef<'_>, Refusal> {
     if let Some(name) = t.as_atom() {
         return by_name(name).map(TableRef::Shared).ok_or(Refusal::Id);
@@ -147,7 +147,7 @@ pub fn by_name(name: Atom) -> Option<Arc<Table>> {
     let n = names(name).read().unwrap_or_else(|e| e.into_inner());
     n.get(&name).cloned()
 }
-/// A table's reference, turned so that later ones are greater.
+/// A table's reference with its words reversed, so that later ones compare greater.
 fn made([low, mid, high]: [u32; 3]) -> [u32; 3] {
     [high, mid, low]
 }
@@ -164,14 +164,14 @@ pub fn count() -> usize {
     all.len()
 }
 
-/// The reference of a table, on a heap.
+/// A table's reference, built on a heap.
 pub fn reference<'h>(heap: &'h Heap, t: &Table) -> Term<'h> {
     match by_id(t.id) {
         Some(shared) => heap.magic_ref_of_numbers(t.id, shared),
         None => heap.ref_of_numbers(t.id),
     }
 }
-/// What its users call it: its name, or its reference.
+/// The term that users see: the table's name, or its reference.
 pub fn handle<'h>(heap: &'h Heap, t: &Table, name: Atom) -> Term<'h> {
     if t.options.named {
         name.into()
@@ -180,7 +180,7 @@ pub fn handle<'h>(heap: &'h Heap, t: &Table, name: Atom) -> Term<'h> {
     }
 }
 
-/// The same of one that is at hand. `None` where it has ended; one without a name may have.
+/// The same from an `Arc`. `None` if the table has ended; an unnamed one is not checked.
 pub fn handle_of<'h>(heap: &'h Heap, t: Arc<Table>) -> Option<Term<'h>> {
     if t.options.named {
         return t.read(0, Access::Info).ok().map(|s| s.name.into());
@@ -188,7 +188,8 @@ pub fn handle_of<'h>(heap: &'h Heap, t: Arc<Table>) -> Option<Term<'h>> {
     Some(heap.magic_ref_of_numbers(t.id, t))
 }
 
-/// Says who gets the table when its owner ends; one that ends before is none any more.
+/// Sets the process that inherits the table when its owner ends. An heir that ends first is
+/// removed.
 pub fn set_heir(t: &Table, s: &mut TableState, heir: Option<(u32, OwnedTerm)>) {
     if let Some((old, _)) = s.heir.take() {
         remove(&registry().inherited, old, t.id);
@@ -207,7 +208,7 @@ fn forget_heir(pid: u32) {
     }
 }
 
-/// False where the name is taken.
+/// `None` if the name is taken.
 pub fn register(t: Table, name: Atom, owner: u32) -> Option<Arc<Table>> {
     let t = Arc::new(t);
     if t.options.named {
@@ -224,7 +225,7 @@ pub fn register(t: Table, name: Atom, owner: u32) -> Option<Arc<Table>> {
     Some(t)
 }
 
-/// Another name. False where it is taken.
+/// Renames a table. False if the name is taken.
 pub fn rename(t: &Table, old: Atom, new: Atom) -> bool {
     if !t.options.named {
         return true;
@@ -246,7 +247,7 @@ fn forget_name(name: Atom) {
     n.remove(&name);
 }
 
-/// Ends a table. The caller may write to it, and frees what was in it.
+/// Deletes a table that the caller may write to. The caller frees the returned contents.
 pub fn delete(t: &Table) -> Option<DeferredFree> {
     let mut s = t.write(0, Access::Info).ok()?;
     s.alive = false;
@@ -267,7 +268,7 @@ pub fn delete(t: &Table) -> Option<DeferredFree> {
     Some(old.into_remains())
 }
 
-/// Gives a table to another process and tells it.
+/// Gives a table to another process and sends it a message.
 pub fn transfer(t: &Table, from: u32, to: u32, gift: Term<'_>) {
     let Ok(mut s) = t.write(from, Access::Info) else {
         return;
@@ -298,10 +299,10 @@ pub fn unfix(t: &Table, me: u32) {
     }
 }
 
-/// Steps that each table of a process that ends takes besides.
+/// Steps that deleting a table costs an ending process, besides those for its rows.
 const A_TABLE: usize = 400;
 
-/// A process ends. False: it has to go on with that in its next time slice.
+/// Exit hook. False: the process must continue in its next time slice.
 fn leave(p: &kvik_proc::Proc) -> bool {
     if !mark(p.pid()).load(Ordering::Acquire) {
         return true;
@@ -312,8 +313,8 @@ fn leave(p: &kvik_proc::Proc) -> bool {
     done
 }
 
-/// A process ends: its tables go to their heirs or end too, and it holds none fixed any more.
-/// False: there is more to do than steps were given.
+/// Cleans up after an ending process: its tables go to their heirs or are deleted, and its
+/// fixations end. False if the steps did not suffice.
 pub fn process_exits(pid: u32, steps: &mut usize) -> bool {
     let leaving = || registry().leaving.lock().unwrap_or_else(|e| e.into_inner());
     let mut remains = leaving().remove(&pid);

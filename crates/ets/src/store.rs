@@ -1,4 +1,4 @@
-//! The objects of a table, whatever its kind.
+//! The objects of a table of any kind.
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::Term;
@@ -40,15 +40,15 @@ impl Store {
             Store::Tree(t) => t.get_owned(key).map(|o| o.term()),
         }
     }
-    /// The same, copied.
+    /// Like `get_one`, but copied to a heap.
     pub fn copy_one<'h>(&self, key: Term<'_>, heap: &'h Heap) -> Option<Term<'h>> {
         match self {
             Store::Hash(h) => h.get_one(key).map(|r| r.copy(heap)),
             Store::Tree(t) => t.get_owned(key).map(|o| heap.copy_owned(o)),
         }
     }
-    /// Puts an immediate in another's place in the one object of a key in a `set`; `None` where that
-    /// takes more.
+    /// Replaces one immediate by another in a key's only object in a `set`; `None` if that does not
+    /// suffice.
     pub fn change<'s>(
         &mut self,
         key: Term<'_>,
@@ -66,7 +66,7 @@ impl Store {
             Store::Tree(t) => t.put(object, only_new),
         }
     }
-    /// Puts an object that was copied before.
+    /// Inserts an object that is already copied.
     pub fn put_owned(&mut self, object: OwnedTerm, hold: IterationHold) {
         match self {
             Store::Hash(h) => h.put_owned(object, hold),
@@ -85,8 +85,8 @@ impl Store {
             Store::Tree(t) => t.erase_object(object),
         }
     }
-    /// Empties the table. What was in it is to be freed. `None`: its objects have to be marked
-    /// instead, [`crate::CooperativeOperation::bury`].
+    /// Empties the table and returns its contents, to be freed. `None`: the objects must be marked
+    /// dead instead, with [`crate::CooperativeOperation::bury`].
     pub fn clear(&mut self, hold: IterationHold) -> Option<DeferredFree> {
         let empty = match self {
             Store::Hash(_) if hold == IterationHold::Objects => return None,
@@ -95,7 +95,7 @@ impl Store {
         };
         Some(std::mem::replace(self, empty).into_remains())
     }
-    /// All that is in it, to be freed in steps.
+    /// The contents, to be freed in steps.
     pub fn into_remains(self) -> DeferredFree {
         match self {
             Store::Hash(h) => DeferredFree::of_buckets(h.into_buckets()),

@@ -1,4 +1,4 @@
-//! A table: its objects, its owner and heir, who may do what, and who holds it fixed.
+//! A table: its objects, owner and heir, access rights, and fixations.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -37,7 +37,7 @@ impl Protection {
     }
 }
 
-/// What an operation wants of a table.
+/// The access right that an operation needs.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Access {
     Read,
@@ -45,7 +45,7 @@ pub enum Access {
     Info,
 }
 
-/// Why a table can't be had: OTP's causes.
+/// Why access to a table is refused: OTP's causes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// Neither an atom nor a table's reference.
@@ -65,7 +65,7 @@ impl Refusal {
     }
 }
 
-/// What may change in a table's life.
+/// The part of a table that can change.
 pub struct TableState {
     pub store: Store,
     pub owner: u32,
@@ -73,12 +73,12 @@ pub struct TableState {
     pub heir: Option<(u32, OwnedTerm)>,
     pub protection: Protection,
     pub alive: bool,
-    /// An operation that takes several time slices and is to be seen whole or not at all: it is
-    /// finished before anything else is done with the table.
+    /// An atomic operation that takes several time slices: it is finished before any other access
+    /// to the table.
     pending: Option<CooperativeOperation>,
 }
 
-/// Who holds a table fixed, how often, since when.
+/// The processes that fixed a table, how often, and since when.
 #[derive(Default)]
 pub struct Fixers {
     pub holders: Vec<(u32, usize)>,
@@ -86,7 +86,7 @@ pub struct Fixers {
     pub since: Option<i64>,
 }
 
-/// What `ets:new/2` decides once.
+/// Options that `ets:new/2` sets for good.
 #[derive(Copy, Clone, Debug)]
 pub struct TableOptions {
     pub kind: TableKind,
@@ -96,7 +96,7 @@ pub struct TableOptions {
     pub read_concurrency: bool,
     /// `true`, `false` or `auto`.
     pub write_concurrency: Atom,
-    /// Locks as the debug option fixes them; what depends on their number goes by it.
+    /// Number of locks from the debug option; dependent behaviour follows it.
     pub fixed_locks: Option<usize>,
     pub decentralized_counters: bool,
 }
@@ -106,18 +106,19 @@ pub struct Table {
     pub options: TableOptions,
     state: RwLock<TableState>,
     fixed: AtomicUsize,
-    /// Is an operation pending?
+    /// Whether an operation is pending.
     busy: AtomicBool,
-    /// BIFs that stopped in the middle of a walk.
+    /// Number of BIFs that stopped in the middle of a walk.
     stopped_walks: AtomicUsize,
     fixers: Mutex<Fixers>,
 }
 
-/// A BIF has stopped in the middle of a walk through a table. Its end, or its process's, ends this.
+/// Held by a BIF that stopped in the middle of a walk through a table; dropped when the BIF or its
+/// process ends.
 pub struct StoppedWalk(Arc<Table>);
 
 impl StoppedWalk {
-    /// The table must be locked, so that nobody splits or joins buckets.
+    /// The table must be locked, so that no bucket is split or joined meanwhile.
     pub fn new(t: Arc<Table>) -> StoppedWalk {
         t.stopped_walks.fetch_add(1, Ordering::AcqRel);
         StoppedWalk(t)
@@ -129,7 +130,7 @@ impl Drop for StoppedWalk {
     }
 }
 
-/// Buckets between the steps of a walk in tables with fine locks.
+/// Stride of a walk in tables with fine-grained locks.
 const LOCKS: usize = 64;
 
 impl Table {
@@ -165,7 +166,7 @@ impl Table {
     pub fn is_fixed(&self) -> bool {
         self.fixed.load(Ordering::Acquire) > 0
     }
-    /// To be asked under the table's lock for writing.
+    /// Call it with the table's write lock held.
     pub fn hold(&self) -> IterationHold {
         if self.is_fixed() {
             IterationHold::Objects
@@ -205,8 +206,8 @@ impl Table {
             self.help(&mut usize::MAX.clone());
         }
     }
-    /// The table as it is, if nobody writes to it: for a dump, which must not wait for a lock that the
-    /// thread may hold itself.
+    /// The table as it is, unless it is being written to: for crash dumps, which must not wait for
+    /// a lock that the thread itself may hold.
     pub fn try_peek(&self) -> Option<RwLockReadGuard<'_, TableState>> {
         self.state.try_read().ok()
     }
@@ -222,16 +223,16 @@ impl Table {
         Table::check(&s, me, access)?;
         Ok(s)
     }
-    /// Must others [`Table::help`] first?
+    /// Whether others must call [`Table::help`] first.
     pub fn is_busy(&self) -> bool {
         self.busy.load(Ordering::Acquire)
     }
-    /// Begins an operation that whoever comes to the table next goes on with.
+    /// Begins an operation that later accesses to the table continue.
     pub fn begin(&self, s: &mut TableState, operation: CooperativeOperation) {
         s.pending = Some(operation);
         self.busy.store(true, Ordering::Release);
     }
-    /// Goes on with what is pending, for so many steps. True: there is nothing left of it.
+    /// Continues the pending operation for so many steps. True when it is complete.
     #[cold]
     pub fn help(&self, steps: &mut usize) -> bool {
         let mut s = self.state.write().unwrap_or_else(|e| e.into_inner());
@@ -250,7 +251,7 @@ impl Table {
     pub fn fixers(&self) -> std::sync::MutexGuard<'_, Fixers> {
         self.fixers.lock().unwrap_or_else(|e| e.into_inner())
     }
-    /// True where the process did not hold it before.
+    /// True if the process had not fixed it before.
     pub fn fix(&self, me: u32) -> bool {
         let mut f = self.fixers();
         self.fixed.fetch_add(1, Ordering::AcqRel);
@@ -268,7 +269,7 @@ impl Table {
             }
         }
     }
-    /// Gives up one hold of the process, or all. True where it holds it no more.
+    /// Releases one fixation of the process, or all. True if it has none left.
     pub fn unfix(&self, me: u32, all: bool) -> bool {
         let mut f = self.fixers();
         let Some(i) = f.holders.iter().position(|(p, _)| *p == me) else {
@@ -291,19 +292,19 @@ impl Table {
         }
         gone
     }
-    /// May a process's walk that has deleted so many or fewer of the objects it saw shrink the table?
-    /// In OTP it has the table fixed if others can write to it, where that has locks for its parts or
-    /// the walk takes more than a time slice.
+    /// Whether a walk of this process that saw that many objects may shrink the table after
+    /// deletions. OTP fixes the table during a walk if others can write to it, and if it has
+    /// fine-grained locks or the walk exceeds a time slice; then it does not shrink.
     pub fn shrinks_after_walk(&self, s: &TableState, me: u32, seen: usize) -> bool {
         const A_TURN: usize = 1000;
         let only_writer = s.owner == me && s.protection != Protection::Public;
         only_writer || (!self.is_fine(s) && seen <= A_TURN)
     }
-    /// Has it locks for its parts, as OTP would have it?
+    /// Whether OTP would give it fine-grained locks.
     fn is_fine(&self, s: &TableState) -> bool {
         self.options.write_concurrency != am::false_ && s.protection != Protection::Private
     }
-    /// Words, about as OTP counts them.
+    /// Words, approximately as OTP counts them.
     pub fn memory(&self, s: &TableState) -> usize {
         match &s.store {
             Store::Hash(h) => {
@@ -323,17 +324,17 @@ impl Table {
     }
 }
 
-/// Words of OTP's table, and of the table of segments of one that has grown.
+/// Words of OTP's table structure, and of the segment table of one that has grown.
 pub const TABLE_WORDS: usize = 49;
 const SEGMENT_TABLE: usize = 262;
-/// What OTP says of that table where its tests ask.
+/// The value that OTP reports for the segment table in its tests.
 pub const SEGMENT_TABLE_GIVEN: usize = 6;
-/// Words of its locks for the parts of a hash table, of a tree, of one that has locks for its parts,
-/// and of counters that schedulers have for themselves.
+/// Words of locks in a hash table, in a tree, in a tree with fine-grained locks, and of
+/// per-scheduler counters.
 const LOCK_WORDS: usize = 1056;
 const TREE_WORDS: usize = 90;
 const FINE_TREE_WORDS: usize = 50;
 const COUNTER_WORDS: usize = 34;
-/// Words beside the object itself that OTP has for each.
+/// Words that OTP needs for each object besides the object itself.
 const HASH_ROW: usize = 4;
 const TREE_ROW: usize = 5;

@@ -14,7 +14,7 @@ use crate::order;
 pub struct TreeRow {
     object: OwnedTerm,
     keypos: u32,
-    /// Its key where that is a small integer: then rows compare without a look at their objects.
+    /// Whether the key is a small integer: such rows compare without access to their objects.
     is_small: bool,
     small: i64,
 }
@@ -39,8 +39,8 @@ impl TreeRow {
     }
 }
 
-/// What a set of rows may be asked for: a key, or the place before or behind all keys that a
-/// partly bound pattern may match.
+/// A position in a set of rows: a key, or before or behind all keys that a partly bound pattern may
+/// match.
 #[derive(Copy, Clone)]
 pub enum TreeBound<'a> {
     Key(Term<'a>),
@@ -50,7 +50,7 @@ pub enum TreeBound<'a> {
 
 pub trait Placed {
     fn place(&self) -> TreeBound<'_>;
-    /// A key that is a small integer.
+    /// The key, if it is a small integer.
     fn small(&self) -> Option<i64>;
 }
 impl Placed for TreeRow {
@@ -204,7 +204,7 @@ impl Tree {
     pub fn nth(&self, n: usize) -> Option<Term<'_>> {
         self.rows.iter().nth(n).map(TreeRow::object)
     }
-    /// The rows between two places, in order.
+    /// The rows between two positions, in order.
     pub fn between<'t, 'k>(
         &'t self,
         from: Bound<TreeBound<'k>>,
@@ -214,7 +214,7 @@ impl Tree {
             (&from, &to)
         {
             let (a, b): (&dyn Placed, &dyn Placed) = (a, b);
-            // An empty range would panic.
+            // `BTreeSet::range` panics if start is greater than end.
             if a >= b {
                 return self.rows.range::<TreeRow, _>((
                     Bound::Unbounded,
@@ -231,8 +231,8 @@ impl Tree {
         }
         self.rows.range::<dyn Placed + 'k, _>((as_dyn(&from), as_dyn(&to)))
     }
-    /// Lets `f` see the objects between two places and say what becomes of each, at most so many.
-    /// Says how many it changed, and the key of the last one where there are more.
+    /// Calls `f` for up to `most` objects between two positions and applies the edits it returns.
+    /// Returns the number of changes, and the key of the last object if there are more.
     pub fn edit(
         &mut self,
         from: Bound<TreeBound<'_>>,

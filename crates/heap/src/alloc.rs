@@ -16,11 +16,12 @@ use crate::memory_counters::BLOCKS;
 use crate::root_pairs::RootPairs;
 use crate::roots::{Root, ROOTS};
 
-/// Words of the least block that is allocated, heap and stack together.
+/// Smallest block that is allocated, in words, heap and stack together.
 pub const LEAST_WORDS: usize = 62;
-/// Words kept free below the stack at all times: a call pushes its continuation without a check.
+/// Words kept free below the stack at all times, so that a call pushes its continuation without a
+/// check.
 pub const STACK_SLACK: usize = 2;
-/// Words of off-heap binaries before a collection is asked for (OTP's min_bin_vheap_size).
+/// Words of off-heap binaries before a collection is due (OTP's min_bin_vheap_size).
 pub const MIN_VHEAP: u32 = 46_422;
 
 /// A process's memory. Native code reads and writes the first fields at the offsets below.
@@ -31,55 +32,56 @@ pub struct Heap {
     pub(crate) stop: Cell<*mut u64>,
     /// Reductions left in this time slice.
     pub(crate) fcalls: Cell<i64>,
-    /// Where the process goes on when it is run again.
+    /// Where the process continues when it runs again.
     pub(crate) ip: Cell<usize>,
     /// Set when a collection is due at the next safepoint.
     pub(crate) gc_due: Cell<bool>,
     pub(crate) exc_class: Cell<u8>,
-    /// X registers of a process that is not running: so many words on top of its stack.
+    /// Number of x registers saved on top of the stack while the process does not run.
     pub(crate) saved: Cell<u16>,
     pub(crate) minor_count: Cell<u16>,
     pub(crate) fullsweep_after: Cell<u16>,
     pub(crate) start: Cell<*mut u64>,
     pub(crate) end: Cell<*mut u64>,
     pub(crate) high_water: Cell<*mut u64>,
-    /// Words allocated at `start`: at least `end - start`, or 0 for the room beside the process.
+    /// Words allocated at `start`: at least `end - start`, or 0 for the inline heap.
     pub(crate) cap: Cell<usize>,
     pub(crate) old_start: Cell<*mut u64>,
     pub(crate) old_top: Cell<*mut u64>,
     pub(crate) old_end: Cell<*mut u64>,
     pub(crate) frags: Cell<*mut Frag>,
     pub(crate) frag_words: Cell<usize>,
-    /// The memory of `Root::Lent`, where that is not part of the heap yet.
+    /// The memory of `Root::Lent`, while it is not part of the heap yet.
     pub(crate) lent: Cell<*mut Frag>,
     pub(crate) off_heap: Cell<*mut u64>,
     pub(crate) vheap: Cell<usize>,
     pub(crate) roots: [Cell<u64>; ROOTS],
-    /// The process dictionary, where there is one.
+    /// The process dictionary, if any.
     pub(crate) pairs: Cell<Option<Box<RootPairs>>>,
-    /// What a BIF of the process that stopped keeps; see `suspended_bif.rs`.
+    /// State of a suspended BIF of the process; see `suspended_bif.rs`.
     pub(crate) pinned: Cell<Option<Box<crate::suspended_bif::Suspended>>>,
     pub(crate) min_words: Cell<u32>,
-    /// Words from `start` on where the top once was: see `reset_nursery.rs`.
+    /// Distance of a noted heap top from `start`, in words: see `nursery_reset.rs`.
     pub(crate) mark: Cell<u32>,
     /// `max_heap_size` in words, 0 for none.
     pub(crate) max_words: Cell<usize>,
-    /// Collections so far: only whether there were some matters.
+    /// Collections so far; only whether it is 0 matters.
     pub(crate) gc_count: Cell<u16>,
-    /// How often there was one of late: see `gc.rs`.
+    /// Frequency of recent collections: see `gc.rs`.
     pub(crate) often: Cell<u8>,
-    /// Calls that may pass before the next is to give back: see `reset_nursery.rs`.
+    /// Calls to skip before the next attempt to free: see `nursery_reset.rs`.
     pub(crate) rest: Cell<u8>,
     /// Words outside the heap at which a collection is due.
     pub(crate) vheap_limit: Cell<u32>,
 }
 
-// SAFETY: a heap is used by whoever runs its process, one at a time; handing it over synchronises.
+// SAFETY: a heap is used by the thread that runs its process, one at a time; handing it over
+// synchronises.
 unsafe impl Send for Heap {}
 
 pub(crate) fn block(words: usize) -> *mut u64 {
     let layout = block_layout(words);
-    // SAFETY: never of size zero.
+    // SAFETY: the size is never zero.
     let p = unsafe { alloc(layout) } as *mut u64;
     if p.is_null() {
         handle_alloc_error(layout)
@@ -115,21 +117,22 @@ impl Heap {
         let words = words.max(LEAST_WORDS);
         Heap::over(block(words), words, words)
     }
-    /// The same, in the room there is beside the process when that is enough.
+    /// The same, in the inline heap if that is large enough.
     #[inline]
     pub fn within(room: InlineHeap, words: usize) -> Heap {
         let (at, n) = room.into_words();
-        // One call, so that it is inlined.
+        // A single call, so that it is inlined.
         let least = words.max(LEAST_WORDS);
         let (start, words, cap) =
             if words > n { (block(least), least, least) } else { (at.as_ptr(), n, 0) };
         Heap::over(start, words, cap)
     }
-    /// A heap without a block: everything goes to fragments. For building terms outside processes.
+    /// A heap without a block: everything is allocated in fragments. For building terms outside
+    /// processes.
     pub fn detached() -> Heap {
         Heap::over(ptr::null_mut(), 0, 0)
     }
-    /// Inlined, so that a process's heap is made where it stays.
+    /// Inlined, so that a process's heap is built in place.
     #[inline(always)]
     fn over(start: *mut u64, words: usize, cap: usize) -> Heap {
         let end = start.wrapping_add(words);
@@ -203,7 +206,7 @@ impl Heap {
         }
     }
 
-    /// Gives back the last so many words of what `alloc_in_fragment` gave last.
+    /// Returns the last `words` words of the latest `alloc_in_fragment`.
     pub(crate) fn give_back(&self, words: usize) {
         let f = self.frags.get();
         // SAFETY: fragments in the chain are live and ours.
@@ -226,7 +229,7 @@ impl Heap {
         }
     }
 
-    /// Leaves `words` that are free in the block untouched while `f` allocates.
+    /// Keeps `words` free words of the block unused while `f` allocates.
     pub fn keep_room<R>(&self, words: usize, f: impl FnOnce() -> R) -> R {
         let stop = self.stop.get();
         self.stop.set(stop.wrapping_sub(words));
@@ -235,7 +238,7 @@ impl Heap {
         r
     }
 
-    /// Leaves all that is free in the block untouched while `f` allocates.
+    /// Keeps all free words of the block unused while `f` allocates.
     pub fn in_fragments<R>(&self, f: impl FnOnce() -> R) -> R {
         let top = self.htop.replace(self.stop.get());
         let r = f();
@@ -259,7 +262,7 @@ impl Heap {
         }
         let n = crate::copy::size(t, sharing);
         if n == 0 {
-            // SAFETY: a literal lives on while a process may reach it.
+            // SAFETY: a literal lives for as long as a process may reach it.
             return unsafe { Term::from_word(t.word()) };
         }
         let mut top = self.alloc(n);
@@ -273,12 +276,12 @@ impl Heap {
         }
     }
 
-    /// The same with all its literals.
+    /// The same, with literals copied too.
     pub fn copy_all<'h>(&'h self, t: Term<'_>) -> Term<'h> {
         self.copy_with(t, &Sharing::Nothing)
     }
 
-    /// The same where the copy has at most `most` words and there is room for them in the block.
+    /// The same, if the copy has at most `most` words and fits into the block.
     #[inline]
     pub fn copy_small<'h>(&'h self, t: Term<'_>, most: usize) -> Option<Term<'h>> {
         if let Some(t) = t.immediate() {
@@ -286,7 +289,7 @@ impl Heap {
         }
         let start = self.htop.get();
         if let Some(words) = crate::copy::flat(t).filter(|w| w.len() <= most.min(self.room())) {
-            // SAFETY: the room's words are free.
+            // SAFETY: these words of the block are free.
             unsafe {
                 crate::copy::copy_words(words.as_ptr(), start, words.len());
                 self.htop.set(start.add(words.len()));
@@ -311,7 +314,7 @@ impl Heap {
             Some(Term::from_word(w))
         }
     }
-    /// Takes the off-heap objects of a copy, which stand before the heap's own.
+    /// Takes over the off-heap objects of a copy, which precede the heap's own.
     ///
     /// # Safety
     /// They are live and become ours.
@@ -330,7 +333,7 @@ impl Heap {
         self.count_off_heap(bytes);
     }
 
-    /// Puts a chain of off-heap objects before our own.
+    /// Prepends a chain of off-heap objects to the heap's own.
     ///
     /// # Safety
     /// The chain's objects are live and become ours.
@@ -356,7 +359,7 @@ impl Heap {
         self.off_heap.set(chain);
     }
 
-    /// Counts bytes outside the heap that this one keeps alive.
+    /// Counts bytes outside the heap that this heap keeps alive.
     pub(crate) fn count_off_heap(&self, bytes: usize) {
         let v = self.vheap.get() + bytes;
         self.vheap.set(v);
@@ -365,8 +368,8 @@ impl Heap {
         }
     }
 
-    /// Would a collection before something of so many bytes is made leave room for it? The
-    /// memory of what is dead is used again then, while it is in the processor's cache.
+    /// Whether to collect before something of `bytes` bytes is made, because that would free room
+    /// for it. The memory of dead objects is then reused while it is in the CPU's cache.
     pub fn worth_collecting(&self, bytes: usize) -> bool {
         const MUCH: usize = 128 << 10;
         let young = (self.htop.get() as usize).wrapping_sub(self.start.get() as usize);
@@ -375,7 +378,8 @@ impl Heap {
             && self.vheap.get().saturating_add(bytes) / 8 > self.vheap_limit.get() as usize
             && young <= bytes
     }
-    /// No collection is due because of so many bytes more; of very many some.
+    /// Raises the limit, so that `bytes` more off-heap bytes, up to a maximum, make no collection
+    /// due.
     pub fn expect_off_heap(&self, bytes: usize) {
         const MOST: usize = 4 << 20;
         let words = (self.vheap.get() + bytes.min(MOST)) / 8 + MIN_VHEAP as usize;
@@ -407,12 +411,12 @@ impl Heap {
     pub fn ip(&self) -> usize {
         self.ip.get()
     }
-    /// Has the process go on there when it is run next.
+    /// Sets where the process continues when it runs next.
     pub fn set_ip(&self, ip: CodeAddress) {
         self.ip.set(ip.get())
     }
 
-    /// Is this word a pointer into literals?
+    /// Whether this word is a pointer into literals.
     pub fn is_literal_term(t: Term<'_>) -> bool {
         !t.is_immediate() && is_literal((t.word() & !7) as *const u64)
     }
@@ -430,11 +434,11 @@ impl Heap {
             off_heap_bytes: self.vheap.get(),
         }
     }
-    /// X registers put aside while the process does not run.
+    /// Number of x registers saved while the process does not run.
     pub fn saved_x(&self) -> usize {
         self.saved.get() as usize
     }
-    /// Puts the x registers of a process that starts or goes on with `args` aside.
+    /// Saves `args` as the x registers of a process that starts or continues with them.
     ///
     /// # Panics
     /// Without `has_room` for them.
@@ -446,7 +450,7 @@ impl Heap {
         }
         self.saved.set(args.len() as u16);
     }
-    /// Puts x registers aside when the process stops running.
+    /// Saves x registers when the process stops running.
     ///
     /// # Safety
     /// `x` points to `n` terms of this heap; there is room for them.
@@ -457,7 +461,7 @@ impl Heap {
         self.stop.set(stop);
         self.saved.set(n as u16);
     }
-    /// Takes them back.
+    /// Restores the saved x registers.
     ///
     /// # Safety
     /// `x` has room for all x registers.
@@ -467,7 +471,7 @@ impl Heap {
         let n = self.saved.replace(0) as usize;
         if n > 0 {
             let stop = self.stop.get();
-            // SAFETY: so many were put there.
+            // SAFETY: so many words were saved there.
             unsafe { ptr::copy_nonoverlapping(stop, x, n) };
             self.stop.set(stop.wrapping_add(n));
         }
@@ -492,16 +496,16 @@ impl Heap {
         unsafe { *p = w };
         self.stop.set(p);
     }
-    /// Are there so many words between heap and stack, beyond what calls may take?
+    /// Whether `words` words are free between heap and stack, beyond what calls may take.
     pub fn has_room(&self, words: usize) -> bool {
         let room = self.stop.get() as isize - self.htop.get() as isize;
         room >= ((words + STACK_SLACK) * 8) as isize
     }
-    /// Drops the stack down to `left` words from its bottom (when an exception is caught).
+    /// Cuts the stack to `left` words from its bottom (when an exception is caught).
     ///
     /// # Safety
-    /// There are so many words, the first of which is a continuation or where a frame begins that the
-    /// code which goes on has; or there are none, and nothing returns.
+    /// There are so many words, and the first of them is a continuation, or the start of a frame of
+    /// the code that continues; or `left` is 0, and nothing returns.
     pub unsafe fn cut_stack(&self, left: usize) {
         self.stop.set(self.end.get().wrapping_sub(left));
     }
@@ -522,7 +526,7 @@ impl Drop for Heap {
     fn drop(&mut self) {
         self.pinned.take();
         self.keep_borrowed_message();
-        // SAFETY: the heap goes; nobody can have a term of it.
+        // SAFETY: the heap is being dropped, so no term of it is in use.
         unsafe {
             release_off_heap(self.off_heap.get());
             let mut f = self.frags.get();
@@ -562,7 +566,7 @@ mod tests {
         let from = Heap::new(10_000);
         let ints: Vec<_> = (0..40).map(Term::int).collect();
         let backwards = ints.iter().fold(Term::NIL, |tail, n| from.cons(*n, tail));
-        // Two lists whose cells take turns, and one that jumps after ten.
+        // Two lists with interleaved cells, and one that jumps after ten.
         let (mut a, mut b) = (Term::NIL, Term::int(9));
         for n in &ints {
             (a, b) = (from.cons(*n, a), from.cons(*n, b));

@@ -1,5 +1,5 @@
-//! Arithmetic on any two numbers: small integers at once, bignums through a crate's digit routines,
-//! floats with a check that the result is one.
+//! Arithmetic on any two numbers: small integers directly, bignums by a crate's digit routines,
+//! floats with a check that the result is finite.
 
 use num_bigint::{BigInt, Sign};
 
@@ -8,18 +8,18 @@ use kvik_term::{Big, Term, View};
 
 use crate::Heap;
 
-/// Why there is no result.
+/// Why an operation has no result.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ArithError {
     /// `badarith`
     BadArith,
-    /// An integer of more bits than there may be: `system_limit`.
+    /// An integer of more bits than allowed: `system_limit`.
     SystemLimit,
 }
 
 pub type Number<'h> = Result<Term<'h>, ArithError>;
 
-/// The most bits of an integer.
+/// Maximum size of an integer, in bits.
 pub const MAX_BITS: u64 = ((1 << 19) - 1) * 64;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ pub fn integer_value(t: Term<'_>) -> Option<BigInt> {
     }
 }
 
-/// An integer of up to 127 bits and a sign: what is just too large for a small one needs no more.
+/// An integer of up to 127 bits and a sign: enough for values just too large for a small one.
 fn wide(t: Term<'_>) -> Option<i128> {
     match t.view() {
         View::Small(i) => Some(i as i128),
@@ -72,7 +72,7 @@ fn both_wide(a: Term<'_>, b: Term<'_>) -> Option<(i128, i128)> {
     wide(a).zip(wide(b))
 }
 
-/// As a float; `None` for what is no number, or beyond all floats.
+/// The value as a float; `None` for a term that is no number, or beyond the range of floats.
 pub fn float_value(t: Term<'_>) -> Option<f64> {
     match t.view() {
         View::Small(i) => Some(i as f64),
@@ -219,7 +219,7 @@ impl Heap {
             None => self.limited(&!integer_value(a).ok_or(ArithError::BadArith)?),
         }
     }
-    /// `bsl`; to the right where the count is negative.
+    /// `bsl`; shifts right if the count is negative.
     pub fn shift_left<'h>(&'h self, a: Term<'h>, by: Term<'h>) -> Number<'h> {
         self.shift(a, by, false)
     }
@@ -241,7 +241,7 @@ impl Heap {
         let n = match by.view() {
             View::Small(n) => n,
             View::Big(b) if b.is_negative() != right || zero => {
-                // Away to the right: only the sign remains.
+                // Everything is shifted out: only the sign remains.
                 return Ok(Term::int(if x.sign() == Sign::Minus { -1 } else { 0 }));
             }
             View::Big(_) => return Err(ArithError::SystemLimit),
@@ -317,7 +317,7 @@ mod tests {
                 .into_iter()
                 .flat_map(|n| [n, -n, -n - 1])
                 .collect();
-        // Miri needs a second for every two pairs.
+        // Under Miri every two pairs take a second.
         let step = if cfg!(miri) { 7 } else { 1 };
         for &x in all.iter().step_by(step) {
             for &y in all.iter().step_by(step) {

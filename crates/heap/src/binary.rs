@@ -1,6 +1,6 @@
-//! Off-heap, reference-counted things: binaries of more than 64 bytes, and resources behind magic
-//! references. The objects on a heap that hold a count are chained through their `next` word, so
-//! that the collector can give back the counts of those that died.
+//! Off-heap, reference-counted objects: binaries of more than 64 bytes, and resources behind magic
+//! references. The heap objects that hold a count are chained through their `next` word, so that
+//! the collector can release the counts of those that died.
 
 use std::alloc::{alloc, dealloc, handle_alloc_error, realloc, Layout};
 use std::any::Any;
@@ -18,27 +18,28 @@ use crate::memory_counters::BINARIES;
 #[repr(C, align(16))]
 pub struct Binary {
     refs: AtomicUsize,
-    /// Bytes that fit; with [`OWNED`] where something stands behind them that they keep alive.
+    /// Capacity in bytes; with [`OWNED`] if a pointer to an object that they keep alive follows the
+    /// bytes.
     cap: usize,
-    /// Bytes in use by whoever appends to it (only ever changed by the one writer).
+    /// Bytes in use by the appending process (changed by that one writer only).
     pub(crate) used: AtomicUsize,
-    /// So many bytes from the first on are known to be UTF-8 (`text.rs`).
+    /// Length of the prefix known to be UTF-8 (`text.rs`).
     pub(crate) text: AtomicUsize,
 }
 
 impl Binary {
     pub const REFS: usize = std::mem::offset_of!(Binary, refs);
-    /// Above what fits, and so negative, where something stands behind the bytes.
+    /// Larger than any capacity, and so negative, if an owner follows the bytes.
     pub const CAP: usize = std::mem::offset_of!(Binary, cap);
     pub const USED: usize = std::mem::offset_of!(Binary, used);
 }
 
 const HEAD: usize = size_of::<Binary>();
 const LINE: usize = 64;
-/// In a binary's `cap`: behind the bytes, 8-aligned, there is the address of a boxed [`MagicResource`].
+/// Flag in a binary's `cap`: the address of a boxed [`MagicResource`] follows the bytes, 8-aligned.
 const OWNED: usize = 1 << 63;
 
-/// A counted hold on an off-heap binary.
+/// A counted reference to an off-heap binary.
 pub struct BinRef(NonNull<Binary>);
 
 // SAFETY: the count is atomic and the bytes below `used` are never written again.
@@ -46,14 +47,14 @@ unsafe impl Send for BinRef {}
 // SAFETY: as above.
 unsafe impl Sync for BinRef {}
 
-/// Where the next piece of a binary goes that is put together.
+/// Writes a binary piece by piece: where the next piece goes.
 pub struct Gather {
     at: *mut u8,
     left: usize,
 }
 
 impl Gather {
-    /// Fills these bytes; to be dropped before they are used otherwise.
+    /// Fills these bytes; must be dropped before they are used otherwise.
     pub(crate) fn over(room: &mut [u8]) -> Gather {
         Gather { at: room.as_mut_ptr(), left: room.len() }
     }
@@ -68,7 +69,7 @@ impl Gather {
             self.left -= 1;
         }
     }
-    /// Adds what there is room for.
+    /// Adds as much as there is room for.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) {
         let n = bytes.len().min(self.left);
@@ -81,7 +82,7 @@ impl Gather {
     }
 }
 
-/// Copies bytes that are few mostly: as two words that may overlap, which is faster than a call.
+/// Copies bytes, mostly few: as two words that may overlap, which is faster than a call.
 ///
 /// # Safety
 /// As for `ptr::copy_nonoverlapping`.
@@ -103,7 +104,7 @@ pub(crate) unsafe fn copy_piece(from: *const u8, to: *mut u8, n: usize) {
     }
 }
 
-/// Copies the first and the last `T`, which are all there is.
+/// Copies the first and the last `T`, which together cover all bytes.
 ///
 /// # Safety
 /// `n` bytes, at least a `T` and at most two, may be read and written.
@@ -119,7 +120,7 @@ unsafe fn copy_ends<T: Copy>(from: *const u8, to: *mut u8, n: usize) {
     }
 }
 
-/// A binary's memory: blocks of the allocator begin where cache lines do, mostly.
+/// Layout of a binary's memory: the allocator's blocks mostly begin at cache lines.
 #[derive(Copy, Clone)]
 struct Block {
     layout: Layout,
@@ -127,11 +128,11 @@ struct Block {
     lead: usize,
 }
 
-/// Binaries of so many bytes begin with a cache line: to read a kilobyte of a file to there takes a
-/// sixth less, by Intel's instruction for copying. From 2 KB on it takes a tenth more where the file is
-/// in the processor's last cache (file-memory.md).
+/// Binaries of these sizes have their bytes begin at a cache line: reading a kilobyte of a file to
+/// there takes a sixth less, with Intel's instruction for copying. From 2 KB on it takes a tenth
+/// more if the file is in the last-level cache (file-memory.md).
 const LINED: std::ops::Range<usize> = 512..2048;
-/// And those of so many bytes and more on some processors: see [`goes_by_lines`].
+/// On some processors also those of at least this size: see [`goes_by_lines`].
 const COPY_BY_LINES_BYTES: usize = 16 << 10;
 
 #[inline]
@@ -139,13 +140,13 @@ fn is_lined(cap: usize) -> bool {
     LINED.contains(&cap) || cap >= COPY_BY_LINES_BYTES && goes_by_lines()
 }
 
-/// `None`: so much there never is.
+/// `None`: no memory is that large.
 fn block(cap: usize) -> Option<Block> {
     let lead = if is_lined(cap) { LINE - HEAD } else { 0 };
     let layout = Layout::from_size_align((lead + HEAD).checked_add(cap)?, 16).ok()?;
     Some(Block { layout, lead })
 }
-/// The memory of a binary with that word as its `cap`.
+/// The layout of a binary with that word as its `cap`.
 fn block_of(word: usize) -> Block {
     let cap = match word & OWNED {
         0 => word,
@@ -153,19 +154,19 @@ fn block_of(word: usize) -> Block {
     };
     block(cap).unwrap_or(Block { layout: Layout::new::<Binary>(), lead: 0 })
 }
-/// Where the owner stands, behind the first of so many bytes.
+/// Offset of the owner's address, behind so many bytes.
 fn owner_at(cap: usize) -> usize {
     cap.next_multiple_of(align_of::<*mut MagicResource>())
 }
 
 impl BinRef {
-    /// Room for `cap` bytes, all zero where `zero`, else not to be read before they are written.
+    /// Room for `cap` bytes, zeroed if `zero`; otherwise they must be written before they are read.
     pub(crate) fn allocate(cap: usize, used: usize) -> BinRef {
         let Some(b) = BinRef::try_allocate(cap) else { handle_alloc_error(block_of(cap).layout) };
         b.header().used.store(used, Ordering::Relaxed);
         b
     }
-    /// The same, nothing in use; `None` where there is no memory.
+    /// The same, with no bytes in use; `None` if there is no memory.
     #[inline]
     pub(crate) fn try_allocate(cap: usize) -> Option<BinRef> {
         let Block { layout, lead } = block(cap)?;
@@ -188,7 +189,7 @@ impl BinRef {
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), b.data(), bytes.len()) };
         b
     }
-    /// A copy of bytes that keeps something alive as long as it is there itself.
+    /// A copy of bytes that keeps `owner` alive for as long as it lives.
     pub fn with_owner(bytes: &[u8], owner: MagicResource) -> BinRef {
         let at = owner_at(bytes.len());
         let b = BinRef::allocate(at + size_of::<*mut MagicResource>(), bytes.len());
@@ -200,7 +201,7 @@ impl BinRef {
         }
         b
     }
-    /// What it keeps alive.
+    /// The object that it keeps alive.
     pub fn owner(&self) -> Option<&MagicResource> {
         // SAFETY: where the mark is there is the address of a box, which is ours.
         self.is_owned().then(|| unsafe { &*self.owner_box() })
@@ -224,11 +225,11 @@ impl BinRef {
         };
         (b, r)
     }
-    /// A binary that `fill` puts together from pieces; of those, the first `len` bytes.
+    /// A binary that `fill` assembles from pieces; the first `len` bytes of them.
     pub fn gather<R>(len: usize, fill: impl FnOnce(&mut Gather) -> R) -> (BinRef, R) {
         BinRef::allocate(len, 0).gathered(len, fill)
     }
-    /// The same in memory for at least so many bytes, of which nothing is in use.
+    /// The same in memory for at least so many bytes, none of them in use.
     pub(crate) fn gathered<R>(
         self,
         len: usize,
@@ -240,9 +241,9 @@ impl BinRef {
         self.header().used.store(len - g.left, Ordering::Relaxed);
         (self, r)
     }
-    /// A binary of at most `cap` bytes. `fill` gets memory that was not written yet and answers the
-    /// part it has written, which is the binary if it begins where the memory begins (else the
-    /// binary is empty). `None` where there is no memory.
+    /// A binary of at most `cap` bytes. `fill` gets uninitialised memory and returns the part it
+    /// has written, which is the binary if it begins at the start of the memory (else the binary is
+    /// empty). `None` if there is no memory.
     #[inline]
     pub fn fill<E>(
         cap: usize,
@@ -250,8 +251,8 @@ impl BinRef {
     ) -> Option<Result<BinRef, E>> {
         Some(BinRef::try_allocate(cap)?.filled(0, cap, fill))
     }
-    /// This one, of which nothing is in use, with what `fill` writes to `cap` bytes that begin
-    /// `copy_alignment` bytes behind the first: so many there have to be.
+    /// Fills this one, of which nothing is in use, with what `fill` writes to `cap` bytes that
+    /// begin `copy_alignment` bytes behind the start: there must be room for both.
     #[inline]
     pub(crate) fn filled<E>(
         self,
@@ -266,7 +267,7 @@ impl BinRef {
             (start, std::slice::from_raw_parts_mut(start.cast(), cap))
         };
         let part = fill(room)?;
-        // A reference to bytes at that place can only be to bytes that were written.
+        // A reference to bytes at that address can only be to bytes that were written.
         let n = if ptr::eq(part.as_ptr(), start) { part.len().min(cap) } else { 0 };
         if aside > 0 {
             // SAFETY: they were written, to this memory.
@@ -301,13 +302,13 @@ impl BinRef {
         unsafe { ptr::write_bytes(b.data(), 0, cap) };
         b
     }
-    /// A binary of `len` bytes that were not written yet, for those who write through pointers.
+    /// A binary of `len` uninitialised bytes, for callers that write through pointers.
     pub fn for_writing(len: usize) -> Option<BinRef> {
         let b = BinRef::try_allocate(len)?;
         b.header().used.store(len, Ordering::Relaxed);
         Some(b)
     }
-    /// The same binary with `len` bytes, in memory of its own, where nobody else holds it.
+    /// The same binary with `len` bytes, in memory of its own, if this is the only reference.
     pub fn resize(self, len: usize) -> Result<BinRef, BinRef> {
         if self.refs() != 1 {
             return Err(self);
@@ -340,8 +341,8 @@ impl BinRef {
     pub fn refs(&self) -> usize {
         self.header().refs.load(Ordering::Relaxed)
     }
-    /// Grows a binary that nobody else holds; where somebody does, or where there is no memory, it
-    /// stays as it is.
+    /// Grows a binary if this is the only reference; otherwise, or if there is no memory, it is
+    /// unchanged.
     pub fn grow(self, cap: usize) -> Result<BinRef, BinRef> {
         let shared = self.header().refs.load(Ordering::Acquire) != 1 || self.is_owned();
         if shared || cap <= self.capacity() {
@@ -355,10 +356,10 @@ impl BinRef {
             Ok(b)
         }
     }
-    /// The same binary in memory for `cap` bytes; more than it had are not written yet.
+    /// The same binary moved to memory for `cap` bytes; the additional ones are uninitialised.
     ///
     /// # Safety
-    /// Nobody else holds it, and nothing stands behind its bytes.
+    /// This is the only reference, and nothing follows the bytes.
     pub(crate) unsafe fn moved(self, cap: usize) -> Result<BinRef, BinRef> {
         let (from, Some(to)) = (block_of(self.capacity()), block(cap)) else { return Err(self) };
         if from.lead != to.lead {
@@ -377,7 +378,7 @@ impl BinRef {
             Ok(BinRef(q))
         }
     }
-    /// The same where the bytes begin elsewhere in the memory.
+    /// The same if the bytes begin at another offset in the memory.
     fn copied(self, cap: usize) -> Result<BinRef, BinRef> {
         let Some(b) = BinRef::try_allocate(cap) else { return Err(self) };
         let n = cap.min(self.capacity());
@@ -388,7 +389,7 @@ impl BinRef {
         to.text.store(from.text.load(Ordering::Relaxed), Ordering::Relaxed);
         Ok(b)
     }
-    /// Gives the count to a raw pointer.
+    /// Transfers the count to a raw pointer.
     pub fn into_raw(self) -> *mut Binary {
         let p = self.0.as_ptr();
         std::mem::forget(self);
@@ -400,7 +401,7 @@ impl BinRef {
         // SAFETY: into_raw never gives null.
         BinRef(unsafe { NonNull::new_unchecked(p) })
     }
-    /// A further hold on a binary somebody else holds.
+    /// Another reference to a binary that is already referenced.
     /// # Safety
     /// `p` is live.
     pub unsafe fn retain(p: *mut Binary) -> BinRef {
@@ -423,7 +424,7 @@ impl Drop for BinRef {
     #[inline]
     fn drop(&mut self) {
         let refs = &self.header().refs;
-        // Who has the only hold need not say so to others: nobody can get one but from it.
+        // The only reference needs no atomic decrement: others could only be cloned from it.
         if refs.load(Ordering::Acquire) == 1 || refs.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
             let Block { layout, lead } = block_of(self.header().cap);
@@ -441,7 +442,7 @@ impl Drop for BinRef {
 /// What a magic reference stands for: an atomics array, a file, a compiled pattern …
 pub type MagicResource = Arc<dyn Any + Send + Sync>;
 
-/// Gives back the counts of a whole chain of off-heap objects.
+/// Releases the counts of a whole chain of off-heap objects.
 ///
 /// # Safety
 /// `p` is null or a chain of live off-heap objects that nobody uses any more.
@@ -450,7 +451,7 @@ pub(crate) unsafe fn release_off_heap(p: *mut u64) {
     unsafe { release_until(p, ptr::null_mut()) }
 }
 
-/// The same of the part of a chain that stands before `end`.
+/// The same for the part of a chain before `end`.
 ///
 /// # Safety
 /// As above, for that part.
@@ -478,7 +479,7 @@ pub(crate) unsafe fn release_one(p: *mut u64) {
     }
 }
 
-/// The word that chains an off-heap object.
+/// The word that links an off-heap object to the next.
 ///
 /// # Safety
 /// `p` is a REFC_BIN or MAGIC_REF.
@@ -491,7 +492,7 @@ pub(crate) unsafe fn next_word(p: *mut u64) -> *mut u64 {
         }
     }
 }
-/// Shows each resource that a magic reference of a chain keeps alive.
+/// Passes each resource that a magic reference of a chain keeps alive to `f`.
 ///
 /// # Safety
 /// `p` is null or a chain of live off-heap objects, which `f` does not change.
@@ -507,13 +508,14 @@ pub(crate) unsafe fn each_resource(mut p: *mut u64, f: &mut dyn FnMut(&MagicReso
     }
 }
 impl crate::Heap {
-    /// Shows the resources that its references keep alive, those of garbage as well.
+    /// Passes the resources that its references keep alive to `f`, those of garbage included.
     pub fn each_resource(&self, f: &mut dyn FnMut(&MagicResource)) {
-        // SAFETY: the chain's objects are live as long as nothing is collected, which takes the heap
-        // for itself; what `f` may build is put before the chain and changes none of its words.
+        // SAFETY: the chain's objects are live as long as nothing is collected, which takes the
+        // heap for itself; what `f` may build is put before the chain and changes none of its
+        // words.
         unsafe { each_resource(self.off_heap.get(), f) }
     }
-    /// The off-heap binaries it keeps alive: address, bytes, holders.
+    /// The off-heap binaries that it keeps alive: address, bytes, reference count.
     pub fn off_heap_binaries(&self) -> Vec<(usize, usize, usize)> {
         let mut all = Vec::new();
         let mut p = self.off_heap.get();

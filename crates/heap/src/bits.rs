@@ -1,8 +1,8 @@
 //! Matching bit strings, for native code: match contexts and what the `bs_get_*`, `bs_skip_*`,
 //! `bs_test_*` and `bs_match_string` instructions read through them.
 //!
-//! A context (layout in `term::word`) keeps a pointer to the first byte of the storage, so while
-//! one exists nobody may move that storage: making one takes away a binary's right to grow in
+//! A context (layout in `term::word`) keeps a pointer to the first byte of the storage, so that
+//! storage must not move while a context exists: making one clears a binary's flag for growing in
 //! place (`REFC_BIN`'s flags), and the next append copies it.
 
 use kvik_term::word::*;
@@ -13,7 +13,7 @@ use crate::Heap;
 /// Flags of a segment, as the compiler writes them.
 pub const LITTLE: u32 = 2;
 pub const SIGNED: u32 = 4;
-/// The machine's byte order, which is little here.
+/// The machine's byte order, which is little-endian here.
 pub const NATIVE: u32 = 16;
 
 /// A `REFC_BIN` whose storage its writable sub-binary may append to.
@@ -106,7 +106,7 @@ impl Ctx {
     fn left(&self) -> usize {
         self.end - self.pos
     }
-    /// The next bits, at most 64, without taking them.
+    /// The next bits, at most 64, without advancing.
     #[inline(always)]
     fn peek(&self, n: usize) -> u64 {
         debug_assert!(n <= self.left() && n <= 64);
@@ -125,7 +125,7 @@ impl Ctx {
     }
 }
 
-/// Bits of a segment of `size * unit`; `None` where that is no size (the match fails).
+/// Bits of a segment of `size * unit`; `None` if that is no valid size (the match fails).
 pub fn segment_bits(size: u64, unit: u32) -> Option<usize> {
     if !is_small(size) {
         return None;
@@ -133,10 +133,10 @@ pub fn segment_bits(size: u64, unit: u32) -> Option<usize> {
     usize::try_from(small_value(size)).ok()?.checked_mul(unit as usize)
 }
 
-/// What follows is for native code: contexts and terms as words, `NONE` where a match fails.
+/// The rest is for native code: contexts and terms are words, and `NONE` means that a match fails.
 impl Heap {
-    /// A context for matching `w` from its start; `w` itself where it is a context; `NONE` where it
-    /// is no bit string.
+    /// A context for matching `w` from its start; `w` itself if it is a context; `NONE` if it is no
+    /// bit string.
     ///
     /// # Safety
     /// `w` is a term of this heap or a match context in it.
@@ -157,7 +157,7 @@ impl Heap {
             };
             let o = (orig - TAG_BOXED) as *mut u64;
             let base = if header_subtag(*o) == REFC_BIN {
-                // A literal is not ours to write to, nor is it ever writable.
+                // A literal must not be written to; it is never writable either.
                 if *o.add(5) & WRITABLE != 0 {
                     *o.add(5) = 0;
                 }
@@ -201,7 +201,7 @@ impl Heap {
         m.pos += n;
         w
     }
-    /// `v` as the integer its lowest `n` bits stand for.
+    /// The integer that the lowest `n` bits of `v` encode.
     #[inline]
     fn sized_integer(&self, v: u64, n: usize, flags: u32) -> u64 {
         if flags & SIGNED != 0 && n > 0 {
@@ -210,7 +210,7 @@ impl Heap {
         }
         self.unsigned(v).word()
     }
-    /// `NONE` where the value, not the segment, is wider than the widest integer.
+    /// `NONE` if the value, not the segment, is wider than the widest integer.
     fn integer_of_bytes(&self, mut bytes: Vec<u8>, n: usize, flags: u32) -> u64 {
         let top = (n - 1) % 8;
         let negative = flags & SIGNED != 0 && bytes.last().is_some_and(|b| b >> top & 1 == 1);
@@ -255,7 +255,7 @@ impl Heap {
         self.float(f).word()
     }
 
-    /// The next `n` bits as a bit string: copied where it is a short binary, else shared.
+    /// The next `n` bits as a bit string: copied if it is a short binary, else shared.
     ///
     /// # Safety
     /// As for `bs_get_integer`.
@@ -289,7 +289,7 @@ impl Heap {
         }
         q as u64 + TAG_BOXED
     }
-    /// All that is left, where it is a multiple of `unit` bits.
+    /// All that is left, if it is a multiple of `unit` bits.
     ///
     /// # Safety
     /// As for `bs_get_integer`.
@@ -303,7 +303,7 @@ impl Heap {
             self.bs_get_binary(c, n)
         }
     }
-    /// All that is left; the context stays as it is.
+    /// All that is left; the context does not advance.
     ///
     /// # Safety
     /// As for `bs_get_integer`.
@@ -327,7 +327,8 @@ fn little(m: &Ctx, n: usize) -> u64 {
     bytes.swap_bytes() | if rest > 0 { low << whole } else { 0 }
 }
 
-/// The next `n` bits as the bytes of a number, least first, the last with unused bits zero.
+/// The next `n` bits as the bytes of a number, least significant first, with zeros for the last
+/// one's unused bits.
 ///
 /// # Safety
 /// The context has that many bits.
@@ -371,7 +372,7 @@ pub unsafe fn bs_bits_left(c: u64) -> usize {
     // SAFETY: as the caller says.
     unsafe { ctx(c).left() }
 }
-/// Moves on by `n` bits; false where there are fewer.
+/// Advances by `n` bits; false if fewer are left.
 ///
 /// # Safety
 /// As for `bs_bits_left`.
@@ -384,7 +385,7 @@ pub unsafe fn bs_skip(c: u64, n: usize) -> bool {
     m.pos += n;
     true
 }
-/// Skips all that is left, where it is a multiple of `unit` bits.
+/// Skips all that is left, if it is a multiple of `unit` bits.
 ///
 /// # Safety
 /// As for `bs_bits_left`.
@@ -397,7 +398,7 @@ pub unsafe fn bs_skip_all(c: u64, unit: usize) -> bool {
     }
     ok
 }
-/// Are the bits left a multiple of `unit`?
+/// Whether the number of bits left is a multiple of `unit`.
 ///
 /// # Safety
 /// As for `bs_bits_left`.
@@ -405,7 +406,7 @@ pub unsafe fn bs_test_unit(c: u64, unit: usize) -> bool {
     // SAFETY: as the caller says.
     unsafe { ctx(c).left().is_multiple_of(unit.max(1)) }
 }
-/// Are the bits behind the next `n` a multiple of `unit`?
+/// Whether the number of bits behind the next `n` is a multiple of `unit`.
 ///
 /// # Safety
 /// As for `bs_bits_left`.
@@ -414,7 +415,7 @@ pub unsafe fn bs_test_rest(c: u64, n: usize, unit: usize) -> bool {
     let rest = unsafe { ctx(c).left() }.checked_sub(n);
     rest.is_some_and(|rest| rest.is_multiple_of(unit.max(1)))
 }
-/// Are just `n` bits left?
+/// Whether exactly `n` bits are left.
 ///
 /// # Safety
 /// As for `bs_bits_left`.
@@ -422,7 +423,7 @@ pub unsafe fn bs_test_tail(c: u64, n: usize) -> bool {
     // SAFETY: as the caller says.
     unsafe { ctx(c).left() == n }
 }
-/// Takes `n` bits where they are those of `bytes`.
+/// Advances by `n` bits if they equal those of `bytes`.
 ///
 /// # Safety
 /// As for `bs_bits_left`; `bytes` has `n` bits.
@@ -453,7 +454,7 @@ pub unsafe fn bs_get_position(c: u64) -> u64 {
     // SAFETY: as the caller says.
     small(unsafe { ctx(c).pos } as i64)
 }
-/// Moves to a position that `bs_get_position` gave; anything beyond the end is cut.
+/// Moves to a position that `bs_get_position` returned; a position beyond the end is clamped.
 ///
 /// # Safety
 /// As for `bs_bits_left`.
@@ -555,19 +556,19 @@ pub unsafe fn bs_get_utf32(c: u64, flags: u32) -> u64 {
     small(v as i64)
 }
 
-/// Is the word a match context? (No view tells it from a bit string.)
+/// Whether the word is a match context. (No view distinguishes it from a bit string.)
 pub fn is_context(t: Term<'_>) -> bool {
     matches!(t.boxed(), Some((h, _)) if header_subtag(h) == MATCH_CTX)
 }
 
-/// How many bits a match context has left; `None` for everything else.
+/// The number of bits that a match context has left; `None` for any other term.
 pub fn context_bits(t: Term<'_>) -> Option<usize> {
     // SAFETY: a match context, which lives as long as the term.
     is_context(t).then(|| unsafe { bs_bits_left(t.word()) })
 }
 
 impl Heap {
-    /// Bytes of the storage that a bit string refers to; `None` where it has no other than itself.
+    /// Bytes of the storage that a bit string refers to; `None` if it has only its own.
     pub fn referenced_bytes(&self, t: Term<'_>) -> Option<usize> {
         let (h, p) = t.boxed()?;
         if header_subtag(h) != SUB_BIN {

@@ -1,8 +1,8 @@
 //! Building bit strings, for native code: `bs_create_bin` in one call.
 //!
-//! Appending: the first append to a binary copies it into storage with room to spare, held by a
-//! `REFC_BIN` whose flags say `WRITABLE` and named by one sub-binary whose flags say so too. The
-//! next append to that sub-binary writes behind it, where nobody else holds the storage.
+//! Appending: the first append to a binary copies it into storage with spare room, held by a
+//! `REFC_BIN` with the flag `WRITABLE`, to which a single sub-binary with the same flag refers. The
+//! next append to that sub-binary writes behind it, unless the storage is shared.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -18,7 +18,7 @@ pub use crate::bits_segment::{
 use crate::limit::fits;
 use crate::Heap;
 
-/// The most bytes a binary gets only because it may become that long.
+/// Maximum size of storage that is allocated only because a binary may grow to it.
 const MAX_GUESS: usize = 1 << 20;
 
 /// Where the next bits go. Two words, so that native code can keep it in its scratch area.
@@ -31,7 +31,7 @@ pub struct Build {
 }
 
 impl Heap {
-    /// The whole of `bs_create_bin`: `args[i]` holds value and size of segment `i`.
+    /// Executes a whole `bs_create_bin`: `args[i]` holds value and size of segment `i`.
     ///
     /// # Safety
     /// The words are terms of this heap (a match context will not do); strings have their bytes.
@@ -60,8 +60,8 @@ impl Heap {
                     (None, ..) => return Err(BsFail::no_memory()),
                 },
             };
-            // A binary that grows itself may be a segment's value too, which then is longer than it
-            // was when the room was reckoned.
+            // A binary that grows in place may also be the value of a later segment, which is then
+            // longer than when the room was computed.
             let grows = segs.first().is_some_and(|s| s.kind == SegKind::PrivateAppend);
             let end = b.pos + total;
             for (s, [value, size]) in segs.iter().zip(args) {
@@ -75,10 +75,10 @@ impl Heap {
         }
     }
 
-    /// A new bit string of that many bits, to be filled. `None` where there is no memory for it.
+    /// A new bit string of that many bits, to be filled. `None` if there is no memory for it.
     ///
     /// # Safety
-    /// All bits are put before anybody looks at it.
+    /// All bits are written before anything reads it.
     pub unsafe fn bs_init_bits(&self, bits: usize) -> Option<(u64, Build)> {
         let bytes = bits.div_ceil(8);
         // SAFETY: `alloc` gives the words each object has.
@@ -116,8 +116,8 @@ impl Heap {
         q as u64 + TAG_BOXED
     }
 
-    /// An empty binary that can be appended to, with room for `size` bytes (a word), if that isn't
-    /// very much: the number is a guess, and it grows.
+    /// An empty binary that can be appended to, with room for `size` bytes (a word) unless that is
+    /// very much: the number is an estimate, and the binary grows.
     pub fn bs_init_writable(&self, size: u64) -> u64 {
         let n = match is_small(size) {
             true => usize::try_from(small_value(size)).unwrap_or(1024),
@@ -125,7 +125,7 @@ impl Heap {
         };
         self.writable(BinRef::allocate(n.min(MAX_GUESS), 0), 0).0
     }
-    /// A writable sub-binary of these first `bits` of the storage.
+    /// A writable sub-binary of the first `bits` bits of the storage.
     fn writable(&self, b: BinRef, bits: usize) -> (u64, *mut u8) {
         let used = bits.div_ceil(8);
         b.header().used.store(used, Relaxed);
@@ -136,11 +136,11 @@ impl Heap {
         (self.sub_bin_word(refc, bits, 1), base)
     }
 
-    /// The bit string `bin` with room for `more` bits behind it. An error is what is wrong with it:
-    /// `type`, `unit` or `size` (a system limit).
+    /// The bit string `bin` with room for `more` bits behind it. The error says what is wrong with
+    /// `bin`: `type`, `unit` or `size` (a system limit).
     ///
     /// # Safety
-    /// `bin` is a term of this heap; the bits are put before anybody looks at the result.
+    /// `bin` is a term of this heap; the bits are written before anything reads the result.
     pub unsafe fn bs_append(
         &self,
         bin: u64,
@@ -181,7 +181,7 @@ impl Heap {
         Ok((word, Build { base, pos: len }))
     }
 
-    /// The same for a binary that nobody else sees: it grows itself.
+    /// The same for a binary to which nothing else refers: it grows in place.
     ///
     /// # Safety
     /// As for `bs_append`.
@@ -208,8 +208,8 @@ impl Heap {
         }
     }
 
-    /// Makes the storage of a writable sub-binary have `total` bits. Gives its first byte and its
-    /// `REFC_BIN`; `None` where it is not writable.
+    /// Extends the storage of a writable sub-binary to `total` bits. Returns its first byte and its
+    /// `REFC_BIN`; `None` if it is not writable.
     ///
     /// # Safety
     /// `bin` is a term of this heap that is not shorter than what it will be.
@@ -249,7 +249,7 @@ impl Heap {
     }
 }
 
-/// Room for what may be appended later: twice, beyond 16 MB a fifth more.
+/// Capacity with room for later appends: twice the size, beyond 16 MB a fifth more.
 fn spare(bytes: usize) -> usize {
     if bytes > 1 << 24 {
         bytes + bytes / 5
@@ -314,7 +314,7 @@ impl Build {
         self.pos += n;
     }
 
-    /// The first `n` bits of a bit string; false where it is none or shorter.
+    /// Writes the first `n` bits of a bit string; false if it is none, or shorter.
     ///
     /// # Safety
     /// As for `put`.
@@ -330,7 +330,7 @@ impl Build {
             }
         }
     }
-    /// All of a bit string, which has to be a multiple of `unit` bits.
+    /// Writes all of a bit string, whose length must be a multiple of `unit` bits.
     ///
     /// # Safety
     /// As for `put`.
@@ -346,7 +346,7 @@ impl Build {
         }
     }
 
-    /// The lowest `n` bits of an integer; false where it is none.
+    /// Writes the lowest `n` bits of an integer; false if it is none.
     ///
     /// # Safety
     /// As for `put`.
@@ -385,7 +385,7 @@ impl Build {
             true
         }
     }
-    /// The lowest `n` bits of a number in two's complement, with `fill` above its digits.
+    /// Writes the lowest `n` bits of a number in two's complement, with `fill` above its digits.
     ///
     /// # Safety
     /// As for `put`.
@@ -411,8 +411,8 @@ impl Build {
         }
     }
 
-    /// A float (or integer) in `n` bits. An error is what is wrong: `invalid` size, `no_float` for
-    /// an integer beyond a float's range, `type`.
+    /// Writes a float (or integer) in `n` bits. The error says what is wrong: `invalid` size,
+    /// `no_float` for an integer beyond a float's range, `type`.
     ///
     /// # Safety
     /// As for `put`.
@@ -471,7 +471,7 @@ impl Build {
         }
         true
     }
-    /// A character in 32 bits; false where it is none.
+    /// Writes a character in 32 bits; false if it is none.
     ///
     /// # Safety
     /// As for `put`.

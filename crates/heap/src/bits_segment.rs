@@ -1,12 +1,13 @@
-//! Segments of bit strings under construction: what an instruction says of them, how much room they
-//! take, and why they fail.
+//! Segments of bit strings under construction: their descriptions in instructions, their sizes, and
+//! the reasons why they fail.
 
 use kvik_term::word::*;
 use kvik_term::{am, Atom, Term};
 
 use crate::Heap;
 
-/// The longest bit string, in bits: more than any memory, less than what overflows sums.
+/// The longest bit string, in bits: more than any memory, and small enough that sums do not
+/// overflow.
 pub const MAX_BITS: usize = 1 << 43;
 
 /// Why a construction failed.
@@ -25,7 +26,7 @@ pub struct BsFail {
 }
 
 impl BsFail {
-    /// There is no memory, whatever the segments are.
+    /// There is not enough memory, whatever the segments are.
     pub(crate) fn no_memory() -> BsFail {
         let (op, value) = (am::binary, small(0));
         BsFail { system_limit: true, segment: 1, op, info: am::size, value }
@@ -59,7 +60,7 @@ pub enum SegKind {
 }
 
 impl SegKind {
-    /// By the name that the instruction gives.
+    /// The kind with the name that the instruction uses.
     pub fn from_name(name: &str) -> Option<SegKind> {
         Some(match name {
             "append" => SegKind::Append,
@@ -86,7 +87,7 @@ impl SegKind {
     }
 }
 
-/// What an instruction says of a segment, known when it is loaded.
+/// A segment's description in an instruction, known at load time.
 #[derive(Copy, Clone, Debug)]
 pub struct Seg {
     pub kind: SegKind,
@@ -138,7 +139,7 @@ impl Seg {
     }
 }
 
-/// `size * unit` bits. An error says whether it is a limit (else it is no size).
+/// `size * unit` bits. The error is true for a system limit, and false for an invalid size.
 pub fn segment_size(size: u64, unit: u32) -> Result<usize, bool> {
     if is_small(size) {
         let n = usize::try_from(small_value(size)).map_err(|_| false)?;
@@ -152,7 +153,7 @@ pub fn segment_size(size: u64, unit: u32) -> Result<usize, bool> {
 pub(crate) fn is_char(w: u64) -> bool {
     is_small(w) && u32::try_from(small_value(w)).is_ok_and(|c| char::from_u32(c).is_some())
 }
-/// Bytes a character takes in UTF-8 (4 for what is no character).
+/// Bytes of a character in UTF-8 (4 for a term that is no character).
 pub fn utf8_len(w: u64) -> usize {
     match small_value(w) {
         _ if !is_small(w) => 4,
@@ -162,7 +163,7 @@ pub fn utf8_len(w: u64) -> usize {
         _ => 4,
     }
 }
-/// Bytes a character takes in UTF-16.
+/// Bytes of a character in UTF-16.
 pub fn utf16_len(w: u64) -> usize {
     if is_small(w) && small_value(w) < 0x10000 {
         2
@@ -175,7 +176,7 @@ pub(crate) fn char_of(w: u64) -> Option<char> {
     is_char(w).then(|| char::from_u32(small_value(w) as u32))?
 }
 
-/// To the nearest half, ties to even; too large becomes infinite.
+/// Rounds to the nearest half, ties to even; too large values become infinite.
 pub fn f32_to_half(f: f32) -> u16 {
     let b = f.to_bits();
     let sign = (b >> 16 & 0x8000) as u16;

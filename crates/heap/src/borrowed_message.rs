@@ -1,8 +1,8 @@
 //! Messages outside the heap block.
 //!
-//! The one a process looks at while it decides whether to take it, where that was not copied: its
-//! memory becomes part of the heap only when the message is taken, or when the heap is collected
-//! meanwhile. And a small one for which the heap had no room when it came.
+//! There are two kinds. A message that the process inspects in a `receive` and that was not copied:
+//! its memory becomes part of the heap only when the message is taken, or when the heap is
+//! collected meanwhile. And a small message for which the heap had no room on arrival.
 
 use std::ptr;
 
@@ -17,8 +17,8 @@ use crate::roots::Root;
 use crate::Heap;
 
 impl Heap {
-    /// Lends a term to the process, until `take_borrowed_message` or `keep_borrowed_message`. One
-    /// at a time.
+    /// Lends a term to the process, until `take_borrowed_message` or `keep_borrowed_message`. Only
+    /// one at a time.
     #[inline]
     pub fn borrow_message(&self, t: OwnedTerm) -> Term<'_> {
         self.keep_borrowed_message();
@@ -27,19 +27,19 @@ impl Heap {
         std::mem::forget(t);
         self.root(Root::Lent)
     }
-    /// The process doesn't want the term, and holds no part of it any more.
+    /// Gives the term back: the process does not take it, and holds no part of it any more.
     #[inline]
     pub fn take_borrowed_message(&self) -> OwnedTerm {
         let root = self.roots[Root::Lent as usize].replace(NIL);
         let frag = self.lent.replace(ptr::null_mut());
         let t = OwnedTerm { root, frag };
         if frag.is_null() {
-            // It is an immediate, or was moved to the heap.
+            // The term is an immediate, or was moved to the heap.
             return OwnedTerm::message(t.term());
         }
         t
     }
-    /// The term's memory becomes part of the heap.
+    /// Makes the term's memory part of the heap.
     #[inline]
     pub fn keep_borrowed_message(&self) {
         let f = self.lent.replace(ptr::null_mut());
@@ -53,16 +53,17 @@ impl Heap {
             }
         }
     }
-    /// A small term for which there is no room in the block, in a fragment; the collection that makes
-    /// room is due from then on. `None`: there is room, or the term has more words.
+    /// Copies a small term, for which the block has no room, to a fragment; the collection that
+    /// makes room is due from then on. `None`: there is room, or the term has more than `most`
+    /// words.
     #[cold]
     pub fn copy_to_fragment<'h>(&'h self, t: Term<'_>, most: usize) -> Option<Term<'h>> {
         if self.room() >= most {
             return None;
         }
         let f = Frag::new(most).as_ptr();
-        // SAFETY: the new fragment has room for as many words and is ours alone; what off-heap objects
-        // the copy has become ours with it, or are given back.
+        // SAFETY: the new fragment has room for as many words and is ours alone; what off-heap
+        // objects the copy has become ours with it, or are given back.
         unsafe {
             let words = Frag::words(f);
             let (mut top, mut off_heap) = (words, ptr::null_mut());

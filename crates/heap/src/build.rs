@@ -1,4 +1,4 @@
-//! Making terms. Nothing here moves a term; each call allocates what it says and no more.
+//! Building terms. Nothing here moves a term; each call allocates exactly what it says.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use crate::binary::{BinRef, Gather, MagicResource};
 use crate::bits::copy_bits;
 use crate::Heap;
 
-/// What an off-heap binary holds for a term, and in all.
+/// Bytes of an off-heap binary that a term refers to, and in total.
 pub struct OffHeapInfo {
     pub size: usize,
     pub capacity: usize,
@@ -57,8 +57,8 @@ impl Heap {
             Term::from_word(p as u64 + TAG_LIST)
         }
     }
-    /// A proper list with another tail, and how many items it has; `None` where that are more than
-    /// `most`, or the list is improper. What the block has no room for goes to a fragment.
+    /// A proper list with another tail, and its number of items; `None` if there are more than
+    /// `most`, or if the list is improper. What does not fit into the block goes to a fragment.
     pub fn list_again<'h>(
         &'h self,
         list: Term<'h>,
@@ -68,7 +68,7 @@ impl Heap {
         const MOST: usize = 4096;
         let first = self.htop.get();
         let mut made = tail.word();
-        // Where the rest of the copy goes.
+        // The word that will point to the rest of the copy.
         let mut hole: *mut u64 = &mut made;
         // SAFETY: there is room for the words of so many cells at the heap's top, and in what is
         // allocated; all cells are linked, the last one to the tail.
@@ -163,7 +163,7 @@ impl Heap {
             Err(_) => self.big(false, &[i]),
         }
     }
-    /// An integer from 64-bit digits, least first; becomes a small one where it fits.
+    /// An integer from 64-bit digits, least significant first; becomes a small one if it fits.
     pub fn big(&self, negative: bool, digits: &[u64]) -> Term<'_> {
         let n = digits.iter().rposition(|d| *d != 0).map_or(0, |i| i + 1);
         let digits = &digits[..n];
@@ -214,14 +214,14 @@ impl Heap {
             (Term::from_word(p as u64 + TAG_BOXED), r)
         }
     }
-    /// A binary of `len` bytes that `fill` puts together from pieces.
+    /// A binary of `len` bytes that `fill` assembles from pieces.
     pub fn gathered(&self, len: usize, fill: impl FnOnce(&mut Gather)) -> Term<'_> {
         if len > HEAP_BIN_LIMIT {
             return self.refc_binary(BinRef::gather(len, fill).0, len);
         }
         self.binary_with(len, |room| fill(&mut Gather::over(room))).0
     }
-    /// All of an off-heap binary: shared, but for one that is small enough to be copied.
+    /// All of an off-heap binary: shared, unless it is small enough to be copied.
     #[inline]
     pub fn whole_binary(&self, b: BinRef) -> Term<'_> {
         match b.bytes().len() {
@@ -229,8 +229,8 @@ impl Heap {
             _ => self.binary(b.bytes()),
         }
     }
-    /// Bytes `from .. from + len` of an off-heap binary: shared, but for a part that is small enough
-    /// to be copied. Only the part counts as held. `None` where the binary has no such bytes.
+    /// Bytes `from .. from + len` of an off-heap binary: shared, unless the part is small enough to
+    /// be copied. Only the part counts as held. `None` if the binary has no such bytes.
     pub fn binary_part(&self, b: BinRef, from: usize, len: usize) -> Option<Term<'_>> {
         let part = b.bytes().get(from..from.checked_add(len)?)?;
         if len <= HEAP_BIN_LIMIT {
@@ -287,7 +287,7 @@ impl Heap {
             return Some(of);
         }
         if len.is_multiple_of(8) && len <= HEAP_BIN_LIMIT * 8 {
-            // What is small keeps nothing large alive.
+            // A small part is copied, so that it does not keep a large binary alive.
             let (from, at) = (bits.storage().as_ptr(), bits.bit_offset() as usize + off);
             let fill = |out: &mut [u8]| {
                 // SAFETY: the storage has the bits up to `off + len`.
@@ -304,7 +304,7 @@ impl Heap {
         let words = [orig, small((base + off) as i64), small(len as i64), small(0)];
         Some(self.boxed(header(SUB_BIN, 4), &words))
     }
-    /// What is known of the off-heap binary behind a bit string.
+    /// Properties of the off-heap binary behind a bit string.
     pub fn off_heap_info(&self, t: Term<'_>) -> Option<OffHeapInfo> {
         let (h, mut p) = t.boxed()?;
         // SAFETY: the layouts of `word`.
@@ -324,8 +324,8 @@ impl Heap {
             })
         }
     }
-    /// The off-heap binary behind a binary term, with where it starts there in bits and how many
-    /// bits it has. `None` for one that is on the heap.
+    /// The off-heap binary behind a binary term, with the term's offset and length there in bits.
+    /// `None` if the binary is on the heap.
     pub fn off_heap_of<'h>(&'h self, t: Term<'h>) -> Option<(BinRef, usize, usize)> {
         let (h, p) = t.boxed()?;
         // SAFETY: the layouts of `word`.
@@ -347,12 +347,12 @@ impl Heap {
         }
     }
 
-    /// A reference that no other call of this start of the node gives.
+    /// A reference that is unique in this run of the node.
     pub fn make_ref(&self) -> Term<'_> {
         let [a, b] = ref_words(next_ref());
         self.boxed(header(REF, 2), &[a, b])
     }
-    /// A reference from its three numbers, as `LocalRef::numbers` gives them.
+    /// A reference from its three numbers, as `LocalRef::numbers` returns them.
     pub fn ref_of_numbers(&self, n: [u32; 3]) -> Term<'_> {
         let [a, b] = ref_words(n);
         self.boxed(header(REF, 2), &[a, b])
@@ -366,7 +366,7 @@ impl Heap {
     pub fn magic_ref(&self, r: MagicResource) -> Term<'_> {
         self.magic_ref_of_numbers(next_ref(), r)
     }
-    /// The same with the numbers given: one resource, many references that are equal.
+    /// The same with given numbers: many equal references may stand for one resource.
     pub fn magic_ref_of_numbers(&self, n: [u32; 3], r: MagicResource) -> Term<'_> {
         let [a, b] = ref_words(n);
         let t = self.boxed(
@@ -391,7 +391,7 @@ impl Heap {
     pub fn resource_of(&self, t: Term<'_>) -> Option<MagicResource> {
         Heap::resource_ref(t).cloned()
     }
-    /// A pid, port or reference of another node. `data` as [`kvik_term::Ext`] gives it back.
+    /// A pid, port or reference of another node. `data` in the format of [`kvik_term::Ext`].
     pub fn external(
         &self,
         kind: ExtKind,
@@ -447,8 +447,8 @@ impl Heap {
         // SAFETY: a tuple has nothing but its elements.
         unsafe { self.object(header(TUPLE, n), &[], elements) }
     }
-    /// A node of a hashed map: a bit for each child it has, and they in several pieces; the root
-    /// of one with so many keys.
+    /// A node of a hashed map: a bitmap of its children, and the children in several pieces; for a
+    /// root also the map's number of keys.
     pub fn hamt_node<'h>(
         &'h self,
         bitmap: u32,
@@ -467,7 +467,7 @@ impl Heap {
             }
         }
     }
-    /// Puts another child into a node that was just made and that nobody else has seen.
+    /// Replaces a child of a node that was just made and that nothing else refers to.
     pub(crate) fn set_child(&self, node: Term<'_>, is_root: bool, place: usize, child: Term<'_>) {
         let Some((h, p)) = node.boxed() else { return };
         let at = 1 + is_root as usize + place;
@@ -499,8 +499,8 @@ impl Heap {
     }
 }
 
-/// Copies up to so many of a list's cells, one behind the other, but for the last one's tail. How
-/// many they were, and the rest of the list.
+/// Copies up to `most` cells of a list, one behind the other, without the last one's tail. Returns
+/// how many there were, and the rest of the list.
 ///
 /// # Safety
 /// There is room for them at `to`.
@@ -525,7 +525,7 @@ kvik_state::vm_state! {
     static REFS: AtomicU64 = AtomicU64::new(1 << 20);
 }
 
-/// Three numbers that no other call gives: 18, 32 and 32 bits.
+/// Three numbers that no other call returns: 18, 32 and 32 bits.
 pub fn next_ref() -> [u32; 3] {
     let n = REFS.fetch_add(1, Ordering::Relaxed);
     [(n & 0x3_FFFF) as u32, (n >> 18) as u32, (n >> 50) as u32]

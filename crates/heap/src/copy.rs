@@ -1,5 +1,5 @@
-//! Deep copies between heaps. Literals may be shared, off-heap things get a further count; sharing
-//! within a term is not kept (as in OTP).
+//! Deep copies between heaps. Literals may be shared, off-heap objects get another count; sharing
+//! within a term is lost (as in OTP).
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ pub(crate) fn object_words(h: u64) -> usize {
     1 + header_words(h)
 }
 
-/// Does the collector look at the words after this header?
+/// Whether the collector scans the words after this header.
 #[inline(always)]
 pub(crate) fn has_terms(h: u64) -> bool {
     matches!(header_subtag(h), TUPLE | FUN | EXPORT | SUB_BIN | FLAT_MAP | HAMT)
@@ -32,7 +32,7 @@ pub fn size(t: Term<'_>, s: &Sharing) -> usize {
     size_where(t, |p| s.shares(p))
 }
 
-/// Words of a copy that has each part once and shares no literals.
+/// Words of a copy that has each shared part once and shares no literals.
 pub(crate) fn shared_size(t: Term<'_>, seen: &RefCell<AddressMap>) -> usize {
     size_where(t, |p| {
         let mut seen = seen.borrow_mut();
@@ -40,16 +40,16 @@ pub(crate) fn shared_size(t: Term<'_>, seen: &RefCell<AddressMap>) -> usize {
     })
 }
 
-/// What is known of a word's address; no copy is there.
+/// Marks an address that was visited and has no copy.
 const SEEN: u64 = 1;
 
-/// A value for each word of memory that a term lies in, 0 to begin with. Terms fill their pages, so
-/// a page has its values together.
+/// Maps each word of memory that a term lies in to a value, 0 at first. Terms fill their pages, so
+/// the values are grouped by page.
 #[derive(Default)]
 pub(crate) struct AddressMap {
     pages: HashMap<u64, usize>,
     values: Vec<Box<[u64; PAGE / 8]>>,
-    /// The page looked for last, plus one, and its place among the values.
+    /// The page of the last look-up, plus one, and its index among the values.
     last: (u64, usize),
 }
 const PAGE: usize = 4096;
@@ -69,7 +69,7 @@ impl AddressMap {
     }
 }
 
-/// The object of a small tuple that points to nothing, as most messages are.
+/// The words of a small tuple of immediates, as most messages are.
 #[inline]
 pub(crate) fn flat(t: Term<'_>) -> Option<&[u64]> {
     const MOST: usize = 8;
@@ -91,8 +91,8 @@ pub(crate) fn flat(t: Term<'_>) -> Option<&[u64]> {
 /// Words of a fun without an environment in OTP.
 const OTP_FUN_WORDS: isize = 5;
 
-/// Words a copy takes in OTP, literals included: the empty tuple is nobody's, and a part of a
-/// binary on the heap becomes a binary of its own.
+/// Words that a copy takes in OTP, literals included: the empty tuple takes none, and a part of a
+/// heap binary becomes a binary of its own.
 pub fn flat_size(t: Term<'_>) -> usize {
     let saved = Cell::new(0);
     let all = size_where(t, |p| {
@@ -103,7 +103,7 @@ pub fn flat_size(t: Term<'_>) -> usize {
         }
         match header_subtag(h) {
             TUPLE if header_words(h) == 0 => return true,
-            // Theirs has a word more; one of an exported function is as large as any.
+            // OTP's has a word more; for an exported function the size is the same.
             FUN => saved.set(saved.get() - 1),
             EXPORT => saved.set(saved.get() + object_words(h) as isize - OTP_FUN_WORDS),
             MAGIC_REF => saved.set(saved.get() + (MAGIC_REF_WORDS - REF_WORDS) as isize),
@@ -114,7 +114,7 @@ pub fn flat_size(t: Term<'_>) -> usize {
                 let bits = Bits::from_raw(p);
                 let (skip, over) = (bits.bit_offset() as usize, bits.bit_len() % 8);
                 if header_subtag(real) == HEAP_BIN {
-                    // What `size_where` adds for this one, less what OTP adds.
+                    // What `size_where` adds for this one, minus what OTP adds.
                     let ours = SUB_BIN_WORDS + object_words(real);
                     let extra = (skip + over).div_ceil(8);
                     let sub = if extra > 0 { SUB_BIN_WORDS } else { 0 };
@@ -131,7 +131,7 @@ pub fn flat_size(t: Term<'_>) -> usize {
     (all as isize - saved.get()).max(0) as usize
 }
 
-/// The same with another notion of what is shared (`|_| false`: nothing).
+/// The same with a predicate for what is shared (`|_| false`: nothing).
 pub fn size_where(t: Term<'_>, shared: impl Fn(*const u64) -> bool) -> usize {
     let mut total = 0;
     let mut todo: SmallVec<[u64; 16]> = SmallVec::new();
@@ -189,7 +189,7 @@ pub(crate) unsafe fn copy(
 
 const NO_END: *mut u64 = ptr::without_provenance_mut(usize::MAX);
 
-/// The same with each part once, found again in `seen`, and no literals shared.
+/// The same, with each shared part copied once (looked up in `seen`) and no literals shared.
 ///
 /// # Safety
 /// `*top` has room for `shared_size(t)` words that nobody else uses.
@@ -222,7 +222,7 @@ pub(crate) unsafe fn copy_shared(
     }
 }
 
-/// The copy of one object, made unless it is in `seen`.
+/// The copy of one object, made unless `seen` has it.
 ///
 /// # Safety
 /// There is room for it at the top.
@@ -241,8 +241,8 @@ pub(crate) unsafe fn copy_once(
     *copied
 }
 
-/// The same in one go, without asking for the size first. `None`: it does not fit before `end`; what
-/// was chained to `*off_heap` till then is to be given back.
+/// The same in one pass, without computing the size first. `None`: it does not fit before `end`;
+/// the caller has to release what was chained to `*off_heap` by then.
 ///
 /// # Safety
 /// The words from `*top` to `end` are nobody else's.
@@ -255,11 +255,11 @@ pub(crate) unsafe fn copy_up_to(
     off_heap: &mut *mut u64,
 ) -> Option<u64> {
     let (mut root, mut scan, mut free) = (t.word(), *top, *top);
-    // What points behind that points to a copy: the cells of a run have been linked.
+    // Pointers from this address up to `free` point to copies: the cells of a run have been linked.
     let start = *top as u64;
-    // The longest run before `scan` comes to it, which need not look at it.
+    // The longest run of cells ahead of `scan`, which need not be scanned.
     let mut seen = NO_END..NO_END;
-    // Where the word stands whose object is copied next.
+    // The word whose object is copied next.
     let mut at: *mut u64 = &mut root;
     // SAFETY: the words between `scan` and `free` are whole objects and list cells.
     unsafe {
@@ -306,8 +306,8 @@ fn distance(a: *mut u64, b: *mut u64) -> usize {
     b as usize - a as usize
 }
 
-/// Copies the cells of the list at `*at` up to one whose head is no immediate, as for text. Where the
-/// word stands that is still to be copied.
+/// Copies the cells of the list at `*at` up to one whose head is no immediate, as in text. Returns
+/// the address of the word that is still to be copied.
 ///
 /// # Safety
 /// As for `copy_up_to`.
@@ -322,8 +322,8 @@ unsafe fn copy_run(
     unsafe {
         while is_list(*at) {
             let mut p = (*at - TAG_LIST) as *const u64;
-            // In a list made in one go each cell is as far from the one before as the second from the
-            // first. So its place is known without a load that the step after it would wait for.
+            // In a list built in one go the distance between cells is constant. So the next cell's
+            // address is predicted, without a load that the following step would wait for.
             let second = *p.add(1);
             let step = if is_list(second) { second.wrapping_sub(*at) as isize } else { 0 };
             loop {
@@ -389,7 +389,7 @@ unsafe fn copy_one(
     }
 }
 
-/// What is not the same in a copy at `q` as in the object at `p`.
+/// Fixes the words that differ between an object at `p` and its copy at `q`.
 ///
 /// # Safety
 /// `q` is a copy of the words of `p`.
@@ -417,14 +417,14 @@ unsafe fn own_parts(p: *const u64, q: *mut u64, off_heap: &mut *mut u64) {
     }
 }
 
-/// Where `n` words from `q` on end, when that is not behind `end`.
+/// The end of `n` words from `q` on, if it is not behind `end`.
 #[inline(always)]
 fn fits(q: *mut u64, n: usize, end: *mut u64) -> Option<*mut u64> {
     let next = q.wrapping_add(n);
     (next <= end).then_some(next)
 }
 
-/// Objects are small mostly: a loop beats a call.
+/// Objects are mostly small: a loop is faster than a call.
 ///
 /// # Safety
 /// As for `ptr::copy_nonoverlapping`.
@@ -436,7 +436,7 @@ pub(crate) unsafe fn copy_words(from: *const u64, to: *mut u64, n: usize) {
             return ptr::copy_nonoverlapping(from, to, n);
         }
         for i in 0..n {
-            // Volatile, or the compiler makes a call of the loop.
+            // Volatile, or the compiler turns the loop into a call.
             to.add(i).write_volatile(*from.add(i));
         }
     }

@@ -1,8 +1,8 @@
-//! Alignment of the kernel's copies to user memory. It copies by one instruction, which on AMD's
-//! processors takes three to six times as long where the destination lies 1 to 31 bytes behind the
-//! source, modulo a page. What is in the page cache lies where it does in the file; so it is our
-//! side that has to give way, and copies once more to do so, which takes a third of a copy
-//! (file-memory.md).
+//! Alignment of the kernel's copies to user memory. The kernel copies by one instruction (`rep
+//! movsb`), which on AMD's CPUs takes three to six times as long if the destination lies 1 to 31
+//! bytes behind the source, modulo a page. The offset in a page of the page cache is that in the
+//! file; so kvik moves the destination, and copies once more into place, which takes a third of a
+//! copy (file-memory.md).
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use std::arch::x86_64::__cpuid;
@@ -11,20 +11,21 @@ use std::sync::OnceLock;
 
 use crate::BinRef;
 
-/// Copies of fewer bytes go where they are.
+/// Shorter copies are not displaced.
 const MIN_ALIGNED_BYTES: usize = 4096;
 const PAGE: usize = 4096;
 /// Distance in bytes by which a copy that would be slow is displaced.
 const STEP: usize = 64;
 
-/// Is a copy from `from` to `to` slow? Of both the place in a page is what counts.
+/// Whether a copy from `from` to `to` is slow. Only the offsets in a page matter.
 #[inline]
 fn is_slow(from: usize, to: usize) -> bool {
     (1..32).contains(&(to.wrapping_sub(from) % PAGE))
 }
 
-/// Does the processor copy more than 16 KB faster to where a cache line begins? AMD's do from Zen 5 on: 64
-/// KB out of the page cache takes a fifth longer everywhere else. Always the same answer.
+/// Whether the CPU copies more than 16 KB faster to a destination at a cache line. AMD's do from
+/// Zen 5 on: 64 KB out of the page cache takes a fifth longer everywhere else. The answer never
+/// changes.
 #[inline]
 pub(crate) fn goes_by_lines() -> bool {
     static SEEN: OnceLock<bool> = OnceLock::new();
@@ -32,7 +33,7 @@ pub(crate) fn goes_by_lines() -> bool {
 }
 const ZEN_5: u32 = 0x1a;
 
-/// As AMD counts them. `None`: another manufacturer, or Miri, which has no `cpuid`.
+/// The CPU family in AMD's numbering. `None`: another manufacturer, or Miri, which has no `cpuid`.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn amd_family() -> Option<u32> {
     let (id, version) = (__cpuid(0), __cpuid(1).eax);
@@ -45,7 +46,7 @@ fn amd_family() -> Option<u32> {
 }
 
 impl BinRef {
-    /// [`BinRef::fill`] by a copy of the kernel's, from so many bytes behind the beginning of a page.
+    /// [`BinRef::fill`] by a kernel copy whose source begins at this offset in a page.
     #[inline]
     pub fn fill_from<E>(
         from: usize,
@@ -70,16 +71,17 @@ impl BinRef {
         Some(b.filled(aside, cap, fill))
     }
 
-    /// Does it pay to have the kernel copy other bytes like these to `to`? See [`BinRef::copy_for`].
+    /// Whether the kernel's copy of bytes placed like these to `to` is slow. See
+    /// [`BinRef::copy_for`].
     #[inline]
     pub fn copies_slowly(bytes: &[u8], to: usize) -> bool {
         bytes.len() >= MIN_ALIGNED_BYTES && is_slow(bytes.as_ptr() as usize, to)
     }
-    /// A binary that ends with a copy of `bytes`, from where the kernel copies them to `to` no more
-    /// slowly than it must, and where in it that begins. `None`: there is no memory for it.
+    /// A binary that ends with a copy of `bytes`, at an offset from which the kernel copies them to
+    /// `to` at full speed; and that offset. `None`: there is no memory for it.
     pub fn copy_for(bytes: &[u8], to: usize) -> Option<(BinRef, usize)> {
         let b = BinRef::try_allocate(bytes.len().checked_add(2 * STEP)?)?;
-        // Our own copy is made by the same instruction.
+        // This copy is made by the same instruction.
         let slow = |aside| {
             let place = b.data() as usize + aside;
             is_slow(bytes.as_ptr() as usize, place) || is_slow(place, to)
@@ -125,7 +127,7 @@ mod tests {
     fn writes_are_aligned_only_where_that_pays() {
         let bytes: Vec<u8> = (0..70_000).map(|i| (i % 251) as u8).collect();
         let from = bytes.as_ptr() as usize;
-        // Miri copies byte by byte what is not aligned.
+        // Miri copies unaligned data byte by byte.
         let (step, longest) = if cfg!(miri) { (31, 5000) } else { (1, 69_000) };
         for (shift, len) in (0..100).step_by(step).flat_map(|n| [4096, longest].map(|len| (n, len)))
         {

@@ -1,4 +1,4 @@
-//! Collections that leave a block as large as what it holds: of processes that wait, perhaps for long.
+//! Collections that fit a block to its contents: for processes that wait, perhaps for long.
 
 use std::ptr::NonNull;
 
@@ -6,18 +6,18 @@ use crate::alloc::LEAST_WORDS;
 use crate::gc::{FIT, FIT_IDLE};
 use crate::Heap;
 
-/// Words that an idle process has at least to go on with.
+/// Least number of free words that an idle process keeps.
 const LEAST_ROOM: usize = 24;
 
 impl Heap {
-    /// Collects and leaves no more room than what it holds needs: for hibernation.
+    /// Collects and keeps no more room than the contents need: for hibernation.
     pub fn collect_to_fit(&mut self) {
         let min = self.min_words.replace(FIT);
         self.collect_parked(true);
         self.min_words.set(min);
     }
-    /// The same for a process that has not asked for it. It has some words to go on with, and as many
-    /// as its settings say. Its counters and reductions stay what they were.
+    /// The same for a process that has not asked for it. It keeps some free words, and as many as
+    /// its settings require. Its counters and reductions do not change.
     pub fn collect_idle(&mut self) {
         if self.is_suspended() {
             return;

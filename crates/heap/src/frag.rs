@@ -19,7 +19,7 @@ pub struct Frag {
     /// Words that fit, words in use.
     pub(crate) cap: usize,
     pub(crate) used: usize,
-    /// Off-heap objects within, where the fragment stands alone.
+    /// Off-heap objects within, while the fragment is not part of a heap.
     pub(crate) off_heap: *mut u64,
 }
 
@@ -40,7 +40,8 @@ impl Frag {
         }
     }
     /// # Safety
-    /// `p` came from `new`, nobody uses its words any more, its off-heap objects were taken care of.
+    /// `p` came from `new`, nobody uses its words any more, its off-heap objects were taken care
+    /// of.
     pub(crate) unsafe fn free(p: *mut Frag) {
         // SAFETY: as the caller says.
         unsafe { dealloc(p.cast(), Frag::layout((*p).cap)) }
@@ -66,13 +67,14 @@ unsafe impl Send for OwnedTerm {}
 unsafe impl Sync for OwnedTerm {}
 
 impl OwnedTerm {
-    /// A copy of a term, literals included, as it may be kept for long; an immediate needs no memory.
+    /// A copy of a term that may be kept for long, so literals are copied too; an immediate needs
+    /// no memory.
     #[inline]
     pub fn new(t: Term<'_>) -> OwnedTerm {
         OwnedTerm::copied(t, || Sharing::Nothing)
     }
-    /// A copy that shares literals. Only for messages, which are in the way to a process or in its
-    /// mailbox: there those who free literals look for them.
+    /// A copy that shares literals. Only for messages, in transit or in a mailbox: freeing literals
+    /// searches those.
     #[inline]
     pub fn message(t: Term<'_>) -> OwnedTerm {
         OwnedTerm::copied(t, Sharing::now)
@@ -116,8 +118,8 @@ impl OwnedTerm {
             OwnedTerm { root, frag: f }
         }
     }
-    /// A term that `f` builds in memory of its own. `words` is a guess of how many it needs; more
-    /// cost a copy.
+    /// A term that `f` builds in memory of its own. `words` is an estimate of its size; if it needs
+    /// more, it is copied once more.
     pub fn build(words: usize, f: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) -> OwnedTerm {
         let heap = Heap::detached();
         let first = Frag::new(words.max(1)).as_ptr();
@@ -152,12 +154,12 @@ impl OwnedTerm {
     pub const fn immediate(t: Term<'static>) -> OwnedTerm {
         OwnedTerm { root: t.word(), frag: ptr::null_mut() }
     }
-    /// The term itself where it needs no memory.
+    /// The term itself, if it needs no memory.
     #[inline]
     pub fn as_immediate(&self) -> Option<Term<'static>> {
         self.term().immediate()
     }
-    /// Has the processor fetch the term's first words, which are looked at soon.
+    /// Prefetches the term's first words, which are used soon.
     #[inline]
     pub fn prefetch(&self) {
         use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
@@ -169,7 +171,7 @@ impl OwnedTerm {
         // SAFETY: the fragment lives as long as self and does not change.
         unsafe { Term::from_word(self.root) }
     }
-    /// May it point to one of these literals?
+    /// Whether it may point to one of these literals.
     pub fn may_refer(&self, to: &Leaving) -> bool {
         to.has(self.root) || self.block().iter().any(|w| to.has(*w))
     }
@@ -182,7 +184,7 @@ impl OwnedTerm {
         // SAFETY: the fragment is live, and its words in use were written.
         unsafe { std::slice::from_raw_parts(Frag::words(f), (*f).used) }
     }
-    /// Shows the resources that its references keep alive.
+    /// Passes the resources that its references keep alive to `f`.
     pub fn each_resource(&self, f: &mut dyn FnMut(&MagicResource)) {
         if !self.frag.is_null() {
             // SAFETY: a fragment that is not null is live, and its objects do not change.
@@ -201,8 +203,8 @@ impl OwnedTerm {
 }
 
 impl Heap {
-    /// A copy of a term that has memory of its own. Where that shares nothing with others it is
-    /// one run of words, and only what points into itself changes on the way.
+    /// A copy of a term that has memory of its own. If it shares nothing with others, it is one run
+    /// of words, and only its internal pointers change.
     #[inline]
     pub fn copy_owned<'h>(&'h self, o: &OwnedTerm) -> Term<'h> {
         // SAFETY: a fragment that is not null is live.
@@ -244,8 +246,8 @@ impl Heap {
             Term::from_word(o.root.wrapping_add(by))
         }
     }
-    /// The same of one that shares literals. What was allocated last is given back where it is in
-    /// the block, whose top was there.
+    /// The same for one that shares literals. The previous allocation is undone if it is in the
+    /// block, whose top was at `top`.
     #[cold]
     fn copy_instead<'h>(&'h self, o: &OwnedTerm, top: *mut u64) -> Term<'h> {
         self.htop.set(top);

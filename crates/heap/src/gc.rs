@@ -1,7 +1,7 @@
 //! The collector: copying, in two generations. See `docs/internals/gc.md`.
 //!
-//! What survives one collection is mature and goes to the old heap at the next. A minor collection
-//! looks at the young block and the fragments only. Literals never move.
+//! Objects that survive one collection are mature, and the next moves them to the old heap. A minor
+//! collection looks at the young block and the fragments only. Literals never move.
 
 use std::ptr;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::frag::Frag;
 use crate::literal::{is_literal, Leaving};
 use crate::memory_counters::ShardedCounter;
 
-/// Words of the block that OTP's processes begin with. Ours begin with less; collections that only
-/// lead up to that count for nothing.
+/// Words of the first block of OTP's processes. kvik's begin with less; collections that only lead
+/// up to this size are not counted.
 const FIRST_BLOCK: usize = 233;
 
 /// What a collection did, in words.
@@ -25,11 +25,11 @@ pub struct GcStats {
     pub full: bool,
     pub live: usize,
     pub reclaimed: usize,
-    /// What it comes to, with what is asked for, where there is a `max_heap_size`.
+    /// The total with the requested words, and the limit, if there is a `max_heap_size`.
     pub over: Option<Limited>,
 }
 
-/// A heap's words beside its `max_heap_size`.
+/// A heap's words and its `max_heap_size`.
 #[derive(Copy, Clone, Debug)]
 pub struct Limited {
     pub used: usize,
@@ -44,16 +44,17 @@ struct Mover {
     /// Objects in `[mature_lo, mature_hi)` go to the old to-space.
     mature_lo: usize,
     mature_len: usize,
-    /// Objects in here stay (the old heap, in a minor collection).
+    /// Objects in this range stay (the old heap, in a minor collection).
     stay_lo: usize,
     stay_len: usize,
-    /// Literals that are to be freed; what the heap holds of them is copied.
+    /// Literals that are to be freed; those the heap refers to are copied.
     leaving: Option<Box<Copies>>,
 }
 
 struct Copies {
     of: Arc<Leaving>,
-    /// Where what was copied is now. (Other processes use it too: no mark can be left in it.)
+    /// New addresses of the copied objects. (Other processes use the originals too, so no
+    /// forwarding mark can be written there.)
     all: AddressMap,
     off_heap: *mut u64,
 }
@@ -71,7 +72,7 @@ impl Mover {
             &mut self.top
         }
     }
-    /// The word after what it points to has moved.
+    /// The word to use after the object it points to has moved.
     ///
     /// # Safety
     /// `w` is a term of the heap under collection; the to-spaces have room.
@@ -118,7 +119,8 @@ impl Mover {
             }
         }
     }
-    /// What takes the place of an object that does not move: itself, or its copy where it leaves.
+    /// The word for an object that does not move: itself, or its copy if it is a literal to be
+    /// freed.
     ///
     /// # Safety
     /// As for `word`.
@@ -146,7 +148,7 @@ impl Mover {
             }
         }
     }
-    /// Scans a to-space from `from` on; returns where it got.
+    /// Scans a to-space from `from` on; returns the end of the scan.
     ///
     /// # Safety
     /// `from` is the start of an object or cell in the to-space, or its top.
@@ -187,14 +189,14 @@ unsafe fn first_byte(orig: u64) -> u64 {
     }
 }
 
-/// The next size of a block for that many words: steps of a quarter.
+/// The block size for that many words, in steps of a quarter.
 pub fn next_size(words: usize) -> usize {
     let step = (words / 4).next_power_of_two().max(8);
     words.div_ceil(step) * step
 }
 
-/// Is a block far too large for the words that are wanted, and what survived so little that to move
-/// it once more costs next to nothing?
+/// Whether a block is far too large for the words wanted, and so little survived that moving it
+/// once more costs next to nothing.
 fn is_worth_moving(survived: usize, wanted: usize, cap: usize) -> bool {
     cap > wanted * 2 && cap - wanted >= SMALL_WORDS && survived * 4 <= wanted
 }
@@ -203,30 +205,30 @@ fn distance(a: *mut u64, b: *mut u64) -> usize {
     (b as usize).saturating_sub(a as usize) / 8
 }
 
-/// A process that has collected so often gets blocks of at least so many words.
+/// Number of collections after which a process gets larger blocks.
 const SOME_COLLECTIONS: u16 = 4;
 const BUSY_WORDS: usize = 256;
 
-/// What a collection counts for where they are many; each time slice takes one from that.
+/// What a collection adds to the frequency counter; each time slice subtracts one.
 const COLLECTION: u8 = 8;
-/// From three collections in one time slice on, or as many in two dozen, a block grows with each,
-/// though little survives, up to so many words or as many as survive in all: to collect costs more
-/// than to read what does.
+/// From three collections in one time slice on, or as many in two dozen, a block grows with each
+/// collection even if little survives, up to a limit or to as many words as survive in total:
+/// collecting then costs more than scanning the survivors.
 const FREQUENT_COLLECTIONS: u8 = 3 * COLLECTION;
 const MANY_WORDS: usize = 4096;
 
-/// A block that has grown is not made smaller below this: when all that is in it has moved on to the
-/// old heap, it is soon filled again.
+/// A block that has grown is not shrunk below this: when its contents have moved to the old heap,
+/// it is soon filled again.
 const KEPT_WORDS: usize = 3000;
 
-/// In place of the least words of a block: it gets as many as it needs, and none more.
+/// Instead of a least block size: exactly as many words as needed.
 pub(crate) const FIT: u32 = u32::MAX;
 /// The same, and an eighth more.
 pub(crate) const FIT_IDLE: u32 = u32::MAX - 1;
 
-/// Nothing is moved to save fewer words.
+/// Nothing is moved to save fewer words than this.
 const SMALL_WORDS: usize = 128;
-/// From so many words on a block grows by a quarter, no longer to twice its size.
+/// From this size on a block grows by a quarter, no longer to twice its size.
 const LARGE_WORDS: usize = 1 << 20;
 
 kvik_state::vm_state! {
@@ -234,7 +236,7 @@ kvik_state::vm_state! {
     static RECLAIMED: ShardedCounter = ShardedCounter::new();
 }
 
-/// Collections so far, of all heaps, and the words they gave back.
+/// Collections of all heaps so far, and the words they freed.
 pub fn totals() -> (u64, u64) {
     (COLLECTIONS.sum() as u64, RECLAIMED.sum() as u64)
 }
@@ -243,11 +245,11 @@ impl Heap {
     /// Collects the heap of a process that is not running.
     pub fn collect_parked(&mut self, full: bool) -> GcStats {
         let none = ptr::NonNull::<u64>::dangling().as_ptr();
-        // SAFETY: `self` is borrowed alone, so no term of it is in anybody's hands; a process that
-        // is not running has its registers on its stack.
+        // SAFETY: `self` is borrowed exclusively, so no term of it is in use elsewhere; a process
+        // that is not running has its registers on its stack.
         unsafe { self.collect(none, 0, 0, full) }
     }
-    /// Collects it, copying what it holds of these literals, if it holds any.
+    /// Collects the heap, copying what it holds of these literals; `None` if it holds none.
     pub fn copy_literals(&mut self, leaving: &Arc<Leaving>) -> Option<GcStats> {
         if !self.may_refer(leaving) {
             return None;
@@ -261,7 +263,7 @@ impl Heap {
         // SAFETY: as for `collect_parked`.
         Some(unsafe { self.run(none, 0, need, false, mature, Some(Box::new(copies))) })
     }
-    /// Looks at all words, without asking what they are.
+    /// Scans all words conservatively, whatever they are.
     fn may_refer(&self, to: &Leaving) -> bool {
         let pairs = self.pairs.take();
         let found = pairs.iter().flat_map(|p| &p.all).flatten().any(|w| to.has(*w));
@@ -270,7 +272,8 @@ impl Heap {
             || self.roots.iter().any(|r| to.has(r.get()))
             || self.any_block(&mut |words| words.iter().any(|w| to.has(*w)))
     }
-    /// Shows each stretch of words in use: those of objects, and the stack. Ends when `f` says true.
+    /// Passes each range of words in use to `f`: those of objects, and the stack. Stops when `f`
+    /// returns true.
     pub fn any_block(&self, f: &mut dyn FnMut(&[u64]) -> bool) -> bool {
         let blocks = [
             (self.start.get(), self.htop.get()),
@@ -291,7 +294,7 @@ impl Heap {
             in_frag(self.lent.get()) || blocks.iter().any(|(p, end)| see(*p, distance(*p, *end)))
         }
     }
-    /// Words a block has at least; minor collections before a full one; words in all at most (0: no
+    /// Least words of a block; minor collections before a full one; most words in total (0: no
     /// limit).
     pub fn set_limits(&self, min: usize, fullsweep_after: usize, max: usize) {
         self.min_words.set(min.min(FIT_IDLE as usize - 1) as u32);
@@ -303,13 +306,13 @@ impl Heap {
     pub fn max_words(&self) -> usize {
         self.max_words.get()
     }
-    /// The least words of its next block: more for a process that collects again and again, and
-    /// would do so at every other message in the room it started with.
+    /// The least words of the next block: more for a process that has collected several times,
+    /// which in its first block would do so at every other message.
     fn least_words(&self) -> usize {
         let busy = if self.gc_count.get() >= SOME_COLLECTIONS { BUSY_WORDS } else { 0 };
         busy.max(self.min_words.get() as usize)
     }
-    /// Words a block may grow to in a time slice that collects again and again.
+    /// Words to which a block may grow in a time slice with many collections.
     fn most_for_turn(&self, survived: usize, m: &Mover) -> usize {
         (survived + distance(self.old_start.get(), m.old_top)).max(MANY_WORDS)
     }
@@ -318,8 +321,8 @@ impl Heap {
         self.minor_count.get() as u32
     }
 
-    /// Collects, so that afterwards `need` words are free in the block; does nothing while something
-    /// is suspended.
+    /// Collects, so that afterwards `need` words are free in the block; does nothing while a BIF is
+    /// suspended.
     ///
     /// # Safety
     /// `x` points to `live` terms of this heap; no other term of it is held anywhere but on its
@@ -334,7 +337,7 @@ impl Heap {
         // SAFETY: as the caller says.
         unsafe { self.run(x, live, need, minor, self.mature(), None) }
     }
-    /// Would a collection leave the old heap alone?
+    /// Whether a collection would leave the old heap alone.
     pub fn would_be_minor(&self, full: bool) -> bool {
         let has_old = !self.old_start.get().is_null();
         let fits = !has_old || distance(self.old_top.get(), self.old_end.get()) >= self.mature();
@@ -358,8 +361,7 @@ impl Heap {
         let old_used = distance(self.old_start.get(), self.old_top.get());
         let before = young + self.frag_words.get() + if minor { 0 } else { old_used };
         if minor && mature > 0 && self.old_start.get().is_null() {
-            // With more room than it needs it is not full again so soon, which would take a full
-            // collection.
+            // Extra room delays the next time it is full, which would take a full collection.
             let more = if young > BUSY_WORDS { young } else { 0 };
             let n = next_size((mature * 2).max(more));
             let p = block(n);
@@ -387,11 +389,12 @@ impl Heap {
             stay_len: if minor { old_used * 8 } else { 0 },
             leaving,
         };
-        // The part of the old heap that this collection fills has to stay too.
+        // The part of the old heap that this collection fills must not be shrunk away.
         if minor {
             m.stay_len = (self.old_end.get() as usize) - (self.old_start.get() as usize);
         }
-        // SAFETY: the to-spaces have room for all that can survive; the roots are all the ways in.
+        // SAFETY: the to-spaces have room for all that can survive; the roots are all references
+        // into the heap.
         unsafe {
             self.move_roots(&mut m, x, live, stack);
             let (mut young_scan, mut old_scan) = (to, scan_old);
@@ -409,12 +412,12 @@ impl Heap {
             }
         }
         let survived = distance(to, m.top);
-        // Where a process begins with so much room, there would have been no collection.
+        // In a block of OTP's first size this collection would not have happened.
         let first = distance(self.start.get(), self.end.get()) < FIRST_BLOCK;
         self.often.set((self.often.get() + COLLECTION).min(FREQUENT_COLLECTIONS + COLLECTION));
         let wanted = self.wanted_words(&m, survived, stack, need, minor);
         let least = survived + stack + need;
-        // SAFETY: everything alive has left the old spaces, and fits as it did here.
+        // SAFETY: all live objects have left the old spaces, and fit as they did here.
         unsafe {
             self.settle(to, cap, wanted.max(least).min(cap), &m, stack, minor);
             if fit && wanted < cap {
@@ -425,8 +428,8 @@ impl Heap {
         }
         let grown = distance(scan_old, m.old_top);
         let live_now = survived + if minor { grown } else { 0 };
-        // A process pays for what was moved, as in OTP (erl_gc.c), or one that collects much would
-        // keep others waiting.
+        // A process pays in reductions for what was moved, as in OTP (erl_gc.c); otherwise one that
+        // collects much would delay others.
         self.bump_reductions((live_now / 10) as i64);
         let minors = self.minor_count.get().saturating_add(!first as u16);
         self.minor_count.set(if minor { minors } else { 0 });
@@ -462,8 +465,8 @@ impl Heap {
         }
     }
 
-    /// Gives back the counts of off-heap objects that did not move. Objects that were old before
-    /// come last in the chain.
+    /// Releases the counts of off-heap objects that did not move. Objects that were old before come
+    /// last in the chain.
     unsafe fn sweep_off_heap(&self, m: &Mover, was_old: usize) {
         // SAFETY: a moved object's header is its new address; one that did not move is whole.
         unsafe {
@@ -506,8 +509,8 @@ impl Heap {
         }
     }
 
-    /// How large the block is to be, by what survived: in steps, so that a process that does the same
-    /// again has a heap of the same size again, though a few words more or less survive.
+    /// The size of the block, by what survived: in steps, so that a process that repeats its work
+    /// gets the same heap size again, though a few words more or less survive.
     fn wanted_words(
         &self,
         m: &Mover,
@@ -523,7 +526,7 @@ impl Heap {
             _ => {}
         }
         let size = distance(self.start.get(), self.end.get());
-        // After a full collection nothing is old: what was is part of what survived.
+        // After a full collection nothing is old: the old objects are among the survivors.
         let old = if minor { distance(self.old_start.get(), self.old_end.get()) } else { 0 };
         let size = if used * 4 > size * 3 {
             next_size(used + if used < LARGE_WORDS { used.max(16) } else { used / 4 })
@@ -538,9 +541,9 @@ impl Heap {
         size.max(self.least_words()).max(used)
     }
 
-    /// Moves all that is in the block to one of `cap` words, of which `size` are to be used: the
+    /// Moves the block's contents to a block of `cap` words, of which `size` are to be used: the
     /// collection needed room for all that might have survived, and pages of a block may be present
-    /// though they were never used. Cheap where little survived.
+    /// though never used. Cheap if little survived.
     ///
     /// # Safety
     /// As for `collect`, just after a collection; `size` is at most `cap`, and room for all.
@@ -568,7 +571,7 @@ impl Heap {
         self.vheap.set(vheap);
         self.vheap_limit.set(limit);
     }
-    /// Takes the new block into use, so many words of it, and moves the stack.
+    /// Puts the new block of so many words into use, and moves the stack.
     unsafe fn settle(
         &self,
         to: *mut u64,

@@ -1,8 +1,8 @@
 //! The memory of a process: one block with the heap growing up and the stack growing down, heap
 //! fragments, off-heap binaries, copying between heaps, and the collector.
 //!
-//! The rule everything above relies on: **allocation never moves a term**. A full block gets a
-//! fragment. Only [`Heap::collect`], which wants the heap alone (`&mut`), moves terms, and it is
+//! Invariant that all code above relies on: **allocation never moves a term**. A full block gets a
+//! fragment. Only [`Heap::collect`], which needs exclusive access (`&mut`), moves terms, and it is
 //! called at safepoints only.
 
 pub mod alloc;

@@ -1,16 +1,16 @@
-//! How large one thing may be that a program asks for: no larger than the memory there is. What
-//! asks for more is refused with `system_limit` before memory is touched.
+//! Limit on the size of a single object that a program requests: the available memory. A larger
+//! request is refused with `system_limit` before memory is touched.
 
 use std::sync::OnceLock;
 
 use kvik_env::fs::read_to_string;
 
-/// Whatever the machine has.
+/// Upper limit on any machine.
 const MAX_LIMIT_BYTES: usize = 1 << 40;
-/// So much is not worth a look at the machine.
+/// Below this size the machine's memory is not checked.
 const LITTLE: usize = 1 << 24;
 
-/// Bytes of memory that this program can have.
+/// Bytes of memory available to this program.
 pub fn memory() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| {
@@ -28,7 +28,7 @@ pub fn memory() -> usize {
     })
 }
 
-/// May there be one thing of so many bytes?
+/// Whether a single object may have so many bytes.
 #[inline]
 pub fn fits(bytes: usize) -> bool {
     bytes <= LITTLE || bytes <= memory()

@@ -1,5 +1,5 @@
 //! Literals: terms that belong to a module (or to `persistent_term`) and are shared by all
-//! processes. They live in one range of addresses, so that one comparison tells them apart.
+//! processes. They live in one address range, so that a single comparison recognises them.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use kvik_term::Term;
 use crate::binary::{each_resource, release_off_heap, MagicResource};
 use crate::copy;
 
-/// The range is fixed: the collector compares with constants.
+/// The range is fixed, so that the collector compares with constants.
 pub const BASE: usize = 0x3000_0000_0000;
 pub const SIZE: usize = 4 << 30;
 
@@ -19,16 +19,16 @@ pub fn is_literal(p: *const u64) -> bool {
     (p as usize).wrapping_sub(BASE) < SIZE
 }
 
-/// Literals that are to be freed: stretches of addresses, none of which overlap.
+/// Literals that are to be freed: address ranges that do not overlap.
 pub struct Leaving {
-    /// Beginnings and ends, in order.
+    /// Starts and ends, in order.
     all: Vec<(usize, usize)>,
     lo: usize,
     len: usize,
 }
 
 impl Leaving {
-    /// Of addresses and lengths in bytes.
+    /// From addresses and lengths in bytes.
     pub fn new(ranges: impl Iterator<Item = (usize, usize)>) -> Leaving {
         let mut all: Vec<_> = ranges.filter(|r| r.1 > 0).map(|(at, len)| (at, at + len)).collect();
         all.sort_unstable();
@@ -36,7 +36,7 @@ impl Leaving {
         let end = all.last().map_or(0, |r| r.1);
         Leaving { all, lo, len: end - lo }
     }
-    /// Does an address, or a pointer with its tag, lie in one of them?
+    /// Whether an address, or a tagged pointer, lies in one of them.
     #[inline]
     pub(crate) fn has(&self, w: u64) -> bool {
         (w as usize).wrapping_sub(self.lo) < self.len && self.has_inside(w as usize)
@@ -45,14 +45,14 @@ impl Leaving {
         let i = self.all.partition_point(|r| r.0 <= at);
         i > 0 && self.all.get(i - 1).is_some_and(|r| at < r.1)
     }
-    /// Words in all.
+    /// Words in total.
     pub(crate) fn words(&self) -> usize {
         self.all.iter().map(|(at, end)| (end - at) / 8).sum()
     }
 }
 
-/// Which literals a copy shares with its original. Whoever copies asks once, so that sizes and copies
-/// agree.
+/// Which literals a copy shares with its original. Determined once for each copy, so that the
+/// computed size and the copy agree.
 #[derive(Clone)]
 pub enum Sharing {
     All,
@@ -63,13 +63,13 @@ pub enum Sharing {
 }
 
 kvik_state::vm_state! {
-    /// What is to be freed, and whether there is any.
+    /// Literals about to be freed, if any.
     static LEAVING: RwLock<Option<Arc<Leaving>>> = RwLock::new(None);
     static ANY_LEAVING: AtomicBool = AtomicBool::new(false);
 }
 
 impl Sharing {
-    /// As things stand.
+    /// The setting at this moment.
     #[inline(always)]
     pub fn now() -> Sharing {
         if ANY_LEAVING.load(Ordering::Relaxed) {
@@ -93,7 +93,7 @@ impl Sharing {
     }
 }
 
-/// From now on copies share none of these literals. Those under way may still.
+/// From now on copies share none of these literals. Copies in progress may still.
 pub fn set_leaving(leaving: Option<Arc<Leaving>>) {
     let any = leaving.is_some();
     *LEAVING.write().unwrap_or_else(|e| e.into_inner()) = leaving;
@@ -103,7 +103,7 @@ pub fn set_leaving(leaving: Option<Arc<Leaving>>) {
 /// Free stretches of the range as (offset, length) in words, by offset.
 struct Space {
     free: Vec<(usize, usize)>,
-    /// Nothing behind this was written to since it was given back last.
+    /// Nothing behind this has been written to since it was last returned.
     touched: usize,
 }
 
@@ -137,25 +137,25 @@ pub fn bytes() -> usize {
 }
 
 const PAGE: usize = 4096;
-/// Areas of so many bytes are given back to the system when they are freed.
+/// Areas of at least this size are returned to the system when they are freed.
 const LARGE: usize = 64 << 10;
-/// Bytes of smaller ones that were freed and may be present still.
+/// Bytes of smaller freed areas that may still be present.
 static SMALL_FREED: AtomicUsize = AtomicUsize::new(0);
 
 kvik_state::vm_state! {
-    /// Told how many bytes are freed, so that [`give_back`] is called in time.
+    /// Called with the number of freed bytes, so that [`give_back`] is called in time.
     static COUNT_FREED: OnceLock<fn(usize)> = OnceLock::new();
 }
 
-/// The first call counts.
+/// Only the first call counts.
 pub fn on_freed(count: fn(usize)) {
     let _ = COUNT_FREED.set(count);
 }
 
-/// Gives the whole pages of a free stretch, in words, back to the system.
+/// Returns the whole pages of a free range, in words, to the system.
 ///
 /// # Safety
-/// Nobody uses the stretch, and nobody takes it meanwhile.
+/// Nothing uses the range, and nothing allocates it meanwhile.
 unsafe fn release_pages((offset, words): (usize, usize)) {
     let start = (BASE + offset * 8).next_multiple_of(PAGE);
     let end = (BASE + (offset + words) * 8) & !(PAGE - 1);
@@ -165,8 +165,8 @@ unsafe fn release_pages((offset, words): (usize, usize)) {
     }
 }
 
-/// Gives back what small areas have left in free stretches, where that is worth it. For a thread
-/// that nobody waits for.
+/// Returns what small areas have left in free ranges, if that is worth it. For a thread that no
+/// other waits for.
 pub fn give_back() {
     if SMALL_FREED.load(Ordering::Relaxed) < LARGE {
         return;
@@ -174,7 +174,7 @@ pub fn give_back() {
     SMALL_FREED.store(0, Ordering::Relaxed);
     let mut i = 0;
     loop {
-        // Locked for one stretch at a time.
+        // The lock is held for one range at a time.
         let mut s = space().lock().unwrap_or_else(|e| e.into_inner());
         let Some((start, words)) = s.free.get(i).copied() else { return };
         let end = (start + words).min(s.touched);
@@ -196,7 +196,7 @@ pub struct LiteralArea {
     roots: Vec<u64>,
 }
 
-// SAFETY: literals never change; the area is freed by whoever owns it once nobody uses it.
+// SAFETY: literals never change; the owner of the area frees it once nothing uses it.
 unsafe impl Send for LiteralArea {}
 // SAFETY: as above.
 unsafe impl Sync for LiteralArea {}
@@ -214,7 +214,7 @@ impl LiteralArea {
         }
         Some(area)
     }
-    /// The same for one term, of which each part is copied once, however often it is used.
+    /// The same for one term whose shared parts are copied once each.
     pub fn with_sharing(t: Term<'_>) -> Option<LiteralArea> {
         let seen = RefCell::default();
         let mut area = LiteralArea::room(copy::shared_size(t, &seen))?;
@@ -259,11 +259,11 @@ impl LiteralArea {
     }
     /// The words of its objects.
     pub fn block(&self) -> &[u64] {
-        // SAFETY: the stretch is ours alone and mapped as long as self; its words were written when the
-        // terms were copied, and nobody writes them again.
+        // SAFETY: the stretch is ours alone and mapped as long as self; its words were written when
+        // the terms were copied, and nobody writes them again.
         unsafe { std::slice::from_raw_parts(self.start(), self.words) }
     }
-    /// Shows the resources that its references keep alive.
+    /// Passes the resources that its references keep alive to `f`.
     pub fn each_resource(&self, f: &mut dyn FnMut(&MagicResource)) {
         // SAFETY: the objects of the area are live as long as self and do not change.
         unsafe { each_resource(self.off_heap, f) }

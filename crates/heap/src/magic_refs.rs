@@ -1,6 +1,6 @@
-//! Magic references that have left the machine's memory: written out as bytes or as text.
+//! Magic references that have been written out, as bytes or as text.
 //!
-//! Such a reference is only numbers then. Who reads it again gets the same resource for them, as long as
+//! Such a reference is only numbers. Reading it again finds the same resource by them, as long as
 //! some term keeps that alive. References that are never written out are not in the table.
 
 use std::any::Any;
@@ -11,7 +11,7 @@ use kvik_term::{LocalRef, Term};
 
 use crate::{Heap, MagicResource};
 
-/// How many entries there are when those whose resources are gone are looked for the first time.
+/// Number of entries at which those whose resources are gone are first removed.
 const FIRST_SWEEP: usize = 256;
 
 struct Table {
@@ -28,7 +28,7 @@ fn table() -> MutexGuard<'static, Table> {
     TABLE.get_or_init(empty).lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// A reference is written out: it is to be found again where it stands for a resource.
+/// Called when a reference is written out; enters it in the table if it stands for a resource.
 pub fn remember(r: LocalRef<'_>) {
     let Some(resource) = Heap::resource_of_ref(r) else { return };
     let mut table = table();
@@ -45,7 +45,7 @@ pub fn find(numbers: [u32; 3]) -> Option<MagicResource> {
 }
 
 impl Heap {
-    /// A reference of this node that was read from bytes or text.
+    /// A reference of this node, read from bytes or text.
     pub fn ref_read(&self, numbers: [u32; 3]) -> Term<'_> {
         match find(numbers) {
             Some(resource) => self.magic_ref_of_numbers(numbers, resource),

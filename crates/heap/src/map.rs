@@ -1,4 +1,4 @@
-//! Making maps: flat up to 32 keys, a tree above. The layout stands in `kvik_term::map`.
+//! Building maps: flat up to 32 keys, a tree above. `kvik_term::map` describes the layout.
 
 use std::cmp::Ordering;
 
@@ -14,14 +14,14 @@ type Pair<'h> = (Term<'h>, Term<'h>);
 /// Children of a node.
 pub(crate) const WIDTH: usize = 16;
 
-/// What goes into a large map.
+/// An insertion into a large map.
 pub(crate) struct Put<'h> {
     pub key: Term<'h>,
     pub value: Term<'h>,
     pub leaf: Term<'h>,
 }
 
-/// The keys and values of a flat map under way.
+/// The keys and values of a flat map being merged.
 struct Merged<'h> {
     keys: [Term<'h>; FLAT_MAP_LIMIT],
     values: [Term<'h>; FLAT_MAP_LIMIT],
@@ -35,7 +35,7 @@ impl Default for Merged<'_> {
 }
 
 impl<'h> Merged<'h> {
-    /// `None` where there is no room.
+    /// `None` if there is no room.
     fn add(&mut self, keys: &[Term<'h>], values: &[Term<'h>]) -> Option<()> {
         let to = self.n..self.n + keys.len();
         self.keys.get_mut(to.clone())?.copy_from_slice(keys);
@@ -46,7 +46,7 @@ impl<'h> Merged<'h> {
 }
 
 impl Heap {
-    /// A map of any pairs; of equal keys the last one counts.
+    /// A map of any pairs; the last of equal keys wins.
     pub fn map<'h>(&'h self, pairs: &[Pair<'h>]) -> Term<'h> {
         let mut b = MapBuilder::default();
         for (k, v) in pairs {
@@ -69,7 +69,8 @@ impl Heap {
         self.branch(&mut leaves, Some(pairs.len()))
     }
 
-    /// A node with all these leaves below it, which it may reorder; the root of so many.
+    /// A node with all these leaves below it, which it may reorder. `root_of`: the number of keys,
+    /// for a root.
     pub(crate) fn branch<'h>(
         &'h self,
         leaves: &mut [(Path<'h>, Term<'h>)],
@@ -97,7 +98,7 @@ impl Heap {
     }
 
     pub(crate) fn flat_map<'h>(&'h self, mut pairs: Vec<Pair<'h>>) -> Term<'h> {
-        // A stable sort: of equal keys the last one is the one that counts.
+        // A stable sort: the last of equal keys wins.
         pairs.sort_by(|a, b| cmp::key_order(a.0, b.0));
         pairs.dedup_by(|later, kept| {
             let same = cmp::eq_exact(later.0, kept.0);
@@ -114,8 +115,8 @@ impl Heap {
         self.flat_map_sorted(self.tuple(&keys[..n]), &values[..n])
     }
 
-    /// A map of at most 32 pairs whose keys are in order, and the tuple of its keys, which is that
-    /// of a map made before where that has the same. `None` where they are in no such order.
+    /// A map of at most 32 pairs whose keys are in order, and the tuple of its keys, which is
+    /// shared with a map made before if the keys are the same. `None` if they are not in order.
     pub fn map_of_sorted<'h>(
         &'h self,
         pairs: &[[Term<'h>; 2]],
@@ -144,7 +145,7 @@ impl Heap {
         self.flat_map(pairs.iter().map(|(key, value)| (Term::atom(*key), *value)).collect())
     }
 
-    /// The map with a key set: added, or its value replaced.
+    /// Adds a key to the map, or replaces its value.
     pub fn map_put<'h>(&'h self, m: Map<'h>, key: Term<'h>, value: Term<'h>) -> Term<'h> {
         if let Some((keys, values)) = m.flat() {
             return self.flat_put(m, keys, values, key, value);
@@ -180,7 +181,7 @@ impl Heap {
         self.flat_map_of(names, &[&values[..i], &[value], &values[i..]])
     }
 
-    /// A flat map with some of its values replaced, at once. `None` where it hasn't all the keys.
+    /// Replaces several values of a flat map at once. `None` if it does not have all the keys.
     pub fn flat_update<'h>(&'h self, m: Map<'h>, pairs: &[Pair<'h>]) -> Option<Term<'h>> {
         let (keys, values) = m.flat()?;
         let mut new = [Term::NIL; FLAT_MAP_LIMIT];
@@ -195,11 +196,11 @@ impl Heap {
         Some(if changed { self.flat_map_sorted(m.flat_keys_term()?, new) } else { m.term() })
     }
 
-    /// A flat map with keys added or replaced, at once; it may reorder the pairs. `None` where that
-    /// is no flat map.
+    /// Adds or replaces several keys of a flat map at once; may reorder the pairs. `None` if the
+    /// result is no flat map.
     pub fn flat_put_all<'h>(&'h self, m: Map<'h>, pairs: &mut [Pair<'h>]) -> Option<Term<'h>> {
         let (keys, values) = m.flat()?;
-        // Stable: of equal keys the last one counts.
+        // Stable: the last of equal keys wins.
         pairs.sort_by(|a, b| cmp::key_order(a.0, b.0));
         let mut merged = Merged::default();
         let mut from = 0;
@@ -219,8 +220,8 @@ impl Heap {
         Some(self.flat_map_sorted(self.tuple(&merged.keys[..n]), &merged.values[..n]))
     }
 
-    /// A node with a leaf put below it, and whether its key is new; `None` where it is there. Of a
-    /// root comes the keys it has.
+    /// A node with a leaf put below it, and whether its key is new; `None` if nothing changes.
+    /// `root_of`: the number of keys so far, for a root.
     pub(crate) fn node_put<'h>(
         &'h self,
         n: MapNode<'h>,
@@ -282,7 +283,8 @@ impl Heap {
         rest.unwrap_or(m.term())
     }
 
-    /// A node without a leaf that is below it: a single leaf moves up. `None` where nothing is left.
+    /// A node without a leaf that is below it: a single remaining leaf moves up. `None` if the node
+    /// becomes empty.
     fn node_remove<'h>(
         &'h self,
         n: MapNode<'h>,
@@ -315,7 +317,8 @@ impl Heap {
     }
 }
 
-/// Where in a node the child on a path is or would have to go, whether it is there, and its bit.
+/// The index in a node of the child on a path, or where it would be inserted; whether it is there;
+/// its bit.
 fn place(n: MapNode<'_>, path: Path<'_>) -> (usize, bool, u32) {
     if path.is_collision() {
         let place = n.place_in_collision(path.key());

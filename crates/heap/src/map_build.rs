@@ -1,4 +1,4 @@
-//! Making a large map of many pairs, a part at a time.
+//! Building a large map of many pairs in steps.
 
 use kvik_term::map::{child, MapChild, Path};
 use kvik_term::word::FLAT_MAP_LIMIT;
@@ -10,27 +10,27 @@ use crate::Heap;
 type Pair<'h> = (Term<'h>, Term<'h>);
 type Bucket<'h> = Vec<(Path<'h>, Pair<'h>)>;
 
-/// Children of the root's children.
+/// Number of grandchildren of the root.
 const BUCKETS: usize = WIDTH * WIDTH;
-/// Pairs that are made a map at once.
+/// Up to this many pairs are built at once.
 const SINGLE_PASS_PAIRS: usize = 1000;
 
-/// A map under way: pairs are added, then it is finished.
+/// A map under construction: pairs are added, then it is finished.
 #[derive(Default)]
 pub struct MapBuilder<'h> {
-    /// All pairs while they are few.
+    /// All pairs while there are few.
     few: Vec<Pair<'h>>,
-    /// By where they go on the first two levels.
+    /// Pairs by their path on the first two levels.
     buckets: Vec<Bucket<'h>>,
-    /// How many buckets have each key once, and the keys in them.
+    /// How many buckets have been deduplicated, and the number of keys in them.
     checked: usize,
     keys: usize,
-    /// What was made of the first buckets.
+    /// Nodes built from the first buckets.
     children: Vec<Option<Term<'h>>>,
 }
 
 impl<'h> MapBuilder<'h> {
-    /// Of equal keys the last one counts.
+    /// The last of equal keys wins.
     pub fn add(&mut self, key: Term<'h>, value: Term<'h>) {
         if !self.buckets.is_empty() {
             return self.put((key, value));
@@ -49,8 +49,8 @@ impl<'h> MapBuilder<'h> {
         self.buckets[at].push((path, pair));
     }
 
-    /// Goes on until about that many steps are done, one for each pair, and takes those it did from
-    /// them. The map, where it is finished.
+    /// Continues for about that many steps, one for each pair, and subtracts those it used. Returns
+    /// the map when it is finished.
     pub fn finish(&mut self, h: &'h Heap, steps: &mut usize) -> Option<Term<'h>> {
         if self.buckets.is_empty() {
             return Some(h.small_map(std::mem::take(&mut self.few)));
@@ -105,14 +105,14 @@ impl Heap {
     }
 }
 
-/// `None` where no step is left.
+/// `None` if no steps are left.
 fn take(steps: &mut usize, n: usize) -> Option<()> {
     let left = steps.checked_sub(1)?;
     *steps = left.saturating_sub(n);
     Some(())
 }
 
-/// Children that are there: which, and they.
+/// The children that exist: their bitmap, and the terms.
 fn packed<'h>(all: &[Option<Term<'h>>]) -> (u32, Vec<Term<'h>>) {
     let bit = |(i, c): (usize, &Option<Term<'h>>)| (c.is_some() as u32) << i;
     (all.iter().enumerate().map(bit).sum(), all.iter().flatten().copied().collect())
@@ -124,7 +124,7 @@ fn unique(mut b: Bucket<'_>) -> Bucket<'_> {
     let mut out: Bucket<'_> = Vec::with_capacity(b.len());
     for group in b.chunk_by_mut(|(p, _), (q, _)| p.hash() == q.hash()) {
         if group.len() > 1 {
-            // Stable: of equal keys the last one counts.
+            // Stable: the last of equal keys wins.
             group.sort_by(|(_, p), (_, q)| cmp::compare_exact(p.0, q.0));
         }
         for (i, (path, pair)) in group.iter().enumerate() {
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use kvik_term::map;
 
-    /// The same map as pairs put one by one, in steps of any size.
+    /// Equals the map from putting the pairs one by one, for steps of any size.
     #[test]
     fn maps_are_built_in_steps() {
         let sizes = [0, 1, 31, 32, 33, 34, 100, 1000, 1001, 20_000];

@@ -1,5 +1,5 @@
-//! Putting two large maps together: their trees side by side, a child at a time. What only one of them
-//! has is shared, and so is a node of which the other changes nothing.
+//! Merging two large maps: their trees are walked in parallel, a child at a time. Subtrees that
+//! only one of them has are shared, and so is a node to which the other adds nothing.
 
 use std::cmp::Ordering;
 
@@ -9,12 +9,12 @@ use kvik_term::{cmp, Map, Term};
 use crate::map::{Put, WIDTH};
 use crate::Heap;
 
-/// Two nodes in the same place, and what has become of their children so far.
+/// Two nodes at the same position, and the results for their children so far.
 struct Frame<'h> {
-    /// The nodes as terms; of roots the maps.
+    /// The nodes as terms; for roots the maps.
     terms: [Term<'h>; 2],
     nodes: [MapNode<'h>; 2],
-    /// Indices whose children are still to come.
+    /// Bitmap of the indices still to be merged.
     todo: u32,
     children: [Term<'h>; WIDTH],
     n: usize,
@@ -41,7 +41,7 @@ impl<'h> Frame<'h> {
             n.children.get(place).filter(|_| there).copied()
         }))
     }
-    /// The node of all children: one of the two where it has the same.
+    /// The node of all children: one of the two if its children are the same.
     fn finish(&self, h: &'h Heap, root_of: Option<usize>) -> Term<'h> {
         let children = &self.children[..self.n];
         let is = |n: &MapNode<'h>| {
@@ -54,25 +54,25 @@ impl<'h> Frame<'h> {
     }
 }
 
-/// Two large maps being put together; where both have a key the second one's value counts.
+/// A merge of two large maps; for keys in both the second map's value wins.
 pub struct MapMerge<'h> {
     frames: Vec<Frame<'h>>,
     /// The level of the last frame's children.
     levels: Vec<Path<'h>>,
-    /// Keys of both maps, each counted once, as far as is known.
+    /// Number of distinct keys of both maps, as far as known.
     keys: usize,
 }
 
 impl<'h> MapMerge<'h> {
-    /// `None` where one of them is no large map.
+    /// `None` if one of them is no large map.
     pub fn new(a: Map<'h>, b: Map<'h>) -> Option<MapMerge<'h>> {
         let root = Frame::new([a.term(), b.term()], [a.root()?, b.root()?]);
         let levels = vec![Path::first_level().down()];
         Some(MapMerge { frames: vec![root], levels, keys: a.len() + b.len() })
     }
 
-    /// Goes on until so many steps are done, one for a child and more for two, and takes those it did from them. The
-    /// map, where it is finished.
+    /// Continues for about that many steps, one for a child and more for two, and subtracts those
+    /// it used. Returns the map when it is finished.
     pub fn run(&mut self, h: &'h Heap, steps: &mut usize) -> Option<Term<'h>> {
         while *steps > 0 {
             *steps -= 1;
@@ -109,12 +109,13 @@ impl<'h> MapMerge<'h> {
     }
 }
 
-/// Steps for two children that are looked at, which the processor's cache may not have.
+/// Steps for two children that are compared, which may not be in the CPU's cache.
 const LOOKED_AT: usize = 2;
-/// Steps for a leaf that goes into a node of the other map by itself.
+/// Steps for inserting a single leaf into a node of the other map.
 const PUT: usize = 8;
 
-/// Two children of which one is a leaf, or both collision nodes; and how many keys both have.
+/// Merges two children of which one is a leaf, or two collision nodes; returns also how many keys
+/// both have.
 fn together<'h>(
     h: &'h Heap,
     [a, b]: [Term<'h>; 2],
@@ -147,7 +148,7 @@ fn together<'h>(
     }
 }
 
-/// A node of the cells of both, which are in the order of their keys.
+/// A node of the cells of both, merged in key order.
 fn collisions<'h>(
     h: &'h Heap,
     mut a: &[Term<'h>],
@@ -196,7 +197,7 @@ mod tests {
         h.map(&keys.iter().map(|k| (*k, Term::int(value))).collect::<Vec<_>>())
     }
 
-    /// The same map, of the same shape, as pairs put one by one, in steps of any size.
+    /// Equals the map, of the same shape, from putting the pairs one by one, for steps of any size.
     #[test]
     fn merging_equals_many_puts() {
         let h = Heap::new(64);

@@ -1,17 +1,18 @@
 //! Sharded counters: bytes in use, counted where they are allocated (for `erlang:memory/0`), and
 //! collections.
 //!
-//! The first threads, which are the schedulers, have a cell each that they alone write, so that
-//! counting waits for nobody and takes no atomic operation; all others share the last.
+//! The first threads, which are the schedulers, each have a cell that only they write, so that
+//! counting needs no waiting and no atomic read-modify-write operation; all others share the last
+//! cell.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
 
 const CELLS: usize = 64;
-/// The cell of all threads that have none of their own.
+/// The cell of all threads without one of their own.
 const SHARED: usize = CELLS - 1;
 
-/// In cache lines of its own: processors fetch two at a time.
+/// In cache lines of its own: CPUs fetch two at a time.
 #[repr(align(128))]
 struct Padded(AtomicI64);
 
@@ -32,7 +33,7 @@ thread_local!(static MINE: Cell<usize> = const { Cell::new(usize::MAX) });
 
 #[inline]
 fn mine() -> usize {
-    // A thread that ends frees things still.
+    // A thread that ends may still free memory.
     MINE.try_with(|m| match m.get() {
         usize::MAX => {
             m.set(THREADS.fetch_add(1, Relaxed).min(SHARED));

@@ -1,40 +1,41 @@
-//! Frees what a process made since a heap position without a collection, when nothing points there.
+//! Frees what a process allocated since a heap position, without a collection, if nothing points
+//! there.
 //!
-//! A loop that reads blocks of a file and keeps none leaves them to the collector, which comes when
-//! some hundred kilobytes are held. By then each block went to memory that the processor had put out
-//! of its nearest cache, where a C program reads into the same block again and again. But terms never
-//! change: what is older than a place on the heap can't point to what is younger. So where neither
-//! stack nor roots nor arguments point behind the place where the heap's top stood at the last read,
-//! all behind it is garbage, and the top goes back.
+//! A loop that reads blocks of a file and keeps none leaves them to the collector, which runs when
+//! some hundred kilobytes are held. By then each block went to memory that was no longer in the L1
+//! cache, while a C program reads into the same block again and again. But terms never change: what
+//! is older than a heap position can't point to what is younger. So if neither stack nor roots nor
+//! arguments point behind the heap's top at the last read, all behind it is garbage, and the top is
+//! reset.
 
 use crate::binary::{next_word, release_one};
 use crate::roots::ROOTS;
 use crate::Heap;
 use kvik_term::word::{header_subtag, REFC_BIN};
 
-/// Instead of a place: so many calls have to pass until one is noted.
+/// Instead of a position: flag that so many calls have to pass until one is noted.
 const NO_POSITION: u32 = 1 << 31;
-/// Calls that pass after one that was in vain: who keeps what it reads is hardly held up.
+/// Calls to skip after a failed one, so that a process that keeps what it reads is hardly delayed.
 const CALLS_AFTER_FAILURE: u32 = 15;
-/// Bytes outside the heap that are worth it: a small part of what the nearest cache holds, where as
-/// many bytes of the file go, too.
+/// Least number of off-heap bytes worth freeing: a small part of the L1 cache, into which as many
+/// bytes of the file go, too.
 const MIN_OFF_HEAP_BYTES: usize = 8 << 10;
-/// So many bytes are given back together: looking takes longer than reading from the nearest cache,
-/// and as much of that may go to other blocks.
+/// Number of bytes that are freed together: the check takes longer than reading from the L1 cache,
+/// and that much of it may go to other blocks.
 const BATCH_BYTES: usize = 12 << 10;
-/// Words of stack and dictionary that are looked at.
+/// Most words of stack and dictionary that are scanned.
 const MAX_SCANNED_WORDS: usize = 256;
 
 impl Heap {
-    /// Where the heap's top was when a call noted it; see above.
+    /// The heap's top when a call noted it; see above.
     pub(crate) const NO_MARK: u32 = NO_POSITION;
 
-    /// Gives back what was made since the call that noted a place, if nothing of it is in use; or
-    /// notes a place for the calls to come.
+    /// Frees what was allocated since the call that noted a position, if none of it is in use;
+    /// otherwise notes a position for later calls.
     ///
     /// # Safety
-    /// `args` points to `n` terms. Nobody holds another term of this heap but on its stack and in its
-    /// roots.
+    /// `args` points to `n` terms. No other term of this heap is in use except on its stack and in
+    /// its roots.
     #[inline]
     pub unsafe fn reset_nursery(&self, args: *const u64, n: usize) {
         let mark = self.mark.get();
@@ -70,8 +71,8 @@ impl Heap {
         {
             return self.mark.set(NO_POSITION + CALLS_AFTER_FAILURE);
         }
-        // SAFETY: the chain's objects are live; the youngest come first, and nothing points to those
-        // that are given back.
+        // SAFETY: the chain's objects are live; the youngest come first, and nothing points to
+        // those that are given back.
         unsafe {
             let (mut p, mut bytes, mut last) = (self.off_heap.get(), 0, BATCH_BYTES);
             while young(p as u64) {
@@ -89,11 +90,12 @@ impl Heap {
         }
         self.htop.set(from);
     }
-    /// Is everything young in the block, with no saved registers?
+    /// Whether everything young is in the block, and no registers are saved.
     fn is_in_block(&self) -> bool {
         self.frags.get().is_null() && self.lent.get().is_null() && !self.is_suspended()
     }
-    /// Is such a word on the stack or among the roots? True also where those are too many.
+    /// Whether such a word is on the stack or among the roots. True also if there are too many to
+    /// scan.
     fn roots_have(&self, young: impl Fn(u64) -> bool) -> bool {
         let words = (self.end.get() as usize).wrapping_sub(self.stop.get() as usize) / 8;
         if words > MAX_SCANNED_WORDS {
@@ -107,7 +109,7 @@ impl Heap {
             || self.pairs_have(young)
     }
     fn pairs_have(&self, young: impl Fn(u64) -> bool) -> bool {
-        // SAFETY: nobody else looks at the pairs meanwhile.
+        // SAFETY: nothing else accesses the pairs meanwhile.
         let Some(pairs) = (unsafe { &*self.pairs.as_ptr() }) else { return false };
         2 * pairs.all.len() > MAX_SCANNED_WORDS || pairs.all.iter().flatten().any(|w| young(*w))
     }
@@ -160,7 +162,7 @@ mod tests {
             all,
             [1].into_iter().chain(2..=n).chain([1]).chain(2..=n).chain([1]).collect::<Vec<_>>()
         );
-        // Large ones have to wait once.
+        // Large ones have to wait for one call.
         let all: Vec<usize> = (0..n + 2).map(|_| held(40_000)).collect();
         assert_eq!(all, (2..=n).chain([1; 3]).collect::<Vec<_>>());
     }
@@ -205,7 +207,7 @@ mod tests {
         assert_ne!(h.mark.get(), Heap::NO_MARK);
         h.collect_parked(false);
         assert_eq!(h.mark.get(), Heap::NO_MARK);
-        // What went to a fragment has no place on the block.
+        // A fragment has no position in the block.
         call(&h, Term::NIL);
         h.in_fragments(|| block(&h));
         assert_eq!(call(&h, Term::NIL), 1);

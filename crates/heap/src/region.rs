@@ -1,4 +1,4 @@
-//! Where an address lies, for builds that check what native code does.
+//! Classifies addresses, for builds that check what native code does.
 
 use crate::frag::Frag;
 use crate::Heap;
@@ -10,14 +10,14 @@ pub enum MemoryRegion {
     UsedBlock,
     /// In the block, above its top: free words, or the stack.
     FreeBlock,
-    /// In the message that is looked at and not taken.
+    /// In the message that is borrowed and not taken.
     BorrowedMessage,
     /// In an older generation, a fragment, a literal, or nowhere.
     Elsewhere,
 }
 
 impl Heap {
-    /// The region an address lies in.
+    /// The region of an address.
     pub fn region_of(&self, address: usize) -> MemoryRegion {
         let [start, top, end] = [&self.start, &self.htop, &self.end].map(|p| p.get() as usize);
         if (start..top).contains(&address) {

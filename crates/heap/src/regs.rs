@@ -1,9 +1,9 @@
-//! The registers of a scheduler: what compiled code has beside the process it runs.
+//! The registers of a scheduler: the state of compiled code beside the process that it runs.
 
 use std::cell::UnsafeCell;
 
-/// X registers beyond the highest one an instruction may name (1022) are for the VM itself: three,
-/// for what an instruction keeps that goes on later.
+/// The x registers beyond the highest one that an instruction may name (1022) are for the VM
+/// itself: three, for the state of an instruction that is resumed later.
 pub const X_REGS: usize = 1026;
 pub const F_REGS: usize = 1024;
 const SCRATCH_WORDS: usize = 32;
@@ -13,7 +13,7 @@ const SCRATCH_WORDS: usize = 32;
 pub struct Regs {
     pub(crate) x: UnsafeCell<[u64; X_REGS]>,
     pub(crate) f: UnsafeCell<[f64; F_REGS]>,
-    /// Words that native code and its helpers pass each other.
+    /// Words for passing values between native code and its helpers.
     pub(crate) scratch: UnsafeCell<[u64; SCRATCH_WORDS]>,
 }
 
@@ -33,14 +33,14 @@ impl Regs {
     pub fn x_ptr(&self) -> *mut u64 {
         self.x.get().cast()
     }
-    /// Sets an x register; one that there is not stays as it is.
+    /// Sets an x register; without effect if there is no such register.
     pub fn set_x(&self, n: usize, w: u64) {
         if n < X_REGS {
             // SAFETY: there are so many, and only this thread has them.
             unsafe { *self.x_ptr().add(n) = w }
         }
     }
-    /// The same for a word that native code and its helpers pass each other.
+    /// The same for a scratch word.
     pub fn set_scratch(&self, n: usize, w: u64) {
         if n < SCRATCH_WORDS {
             // SAFETY: as for x registers.

@@ -2,8 +2,8 @@
 
 use std::mem::offset_of;
 
-/// The pairs, as words. Native code reads the first two fields: where the pairs stand and how many
-/// bytes of them there are to be gone through, none where there is an index. Each is `key`, `value`.
+/// The pairs, as words. Native code reads the first two fields: the address of the pairs, and how
+/// many bytes of them to search linearly, 0 if there is an index. Each pair is `key`, `value`.
 #[repr(C)]
 pub struct RootPairs {
     first: *mut [u64; 2],
@@ -16,7 +16,7 @@ impl RootPairs {
     pub const FIRST: usize = offset_of!(RootPairs, first);
     pub const BYTES: usize = offset_of!(RootPairs, bytes);
 
-    /// Notes for native code what is in place now.
+    /// Updates the fields that native code reads.
     pub(crate) fn settle(&mut self) {
         self.first = self.all.as_mut_ptr();
         self.bytes = if self.index.is_empty() { size_of_val(&self.all[..]) } else { 0 };
@@ -29,10 +29,11 @@ impl Default for RootPairs {
     }
 }
 
-/// Numbers `0..len()` by hash: open addressing, a removed number's place is filled at once.
+/// Maps hashes to numbers `0..len()`: open addressing; the slot of a removed number is refilled at
+/// once.
 #[derive(Default)]
 pub struct Index {
-    /// Number + 1, or 0. A power of two of them, a quarter of them free.
+    /// Number + 1, or 0. The length is a power of two; a quarter of the slots stay free.
     slots: Vec<u32>,
     hashes: Vec<u32>,
 }
@@ -53,7 +54,7 @@ impl Index {
     fn after(&self, at: usize) -> usize {
         (at + 1) & (self.slots.len() - 1)
     }
-    /// The number with that hash of which `is` holds.
+    /// The number with that hash for which `is` is true.
     pub fn find(&self, hash: u32, is: impl Fn(usize) -> bool) -> Option<usize> {
         if self.slots.is_empty() {
             return None;
@@ -67,7 +68,7 @@ impl Index {
             at = self.after(at);
         }
     }
-    /// The next number has that hash.
+    /// Adds the next number, with that hash.
     pub fn push(&mut self, hash: u32) {
         self.hashes.push(hash);
         if self.hashes.len() * 4 <= self.slots.len() * 3 {
@@ -90,14 +91,14 @@ impl Index {
         }
         at
     }
-    /// The number `i` goes, the last one takes its place.
+    /// Removes number `i`; the last number takes its place.
     pub fn swap_remove(&mut self, i: usize) {
         let mask = self.slots.len() - 1;
         let mut hole = self.slot_of(i);
         let mut at = self.after(hole);
         while self.slots[at] != 0 {
             let home = self.home(self.hashes[self.slots[at] as usize - 1]);
-            // It may move where that is not before its home.
+            // The entry may move if that does not put it before its home slot.
             if at.wrapping_sub(home) & mask >= at.wrapping_sub(hole) & mask {
                 self.slots[hole] = self.slots[at];
                 hole = at;
@@ -125,7 +126,7 @@ mod tests {
         for step in 0..if cfg!(miri) { 100 } else { 20_000 } {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let key = (seed >> 16) % 700;
-            // Few hashes, so that many collide.
+            // Few different hashes, so that many collide.
             let hash = key % 90;
             let found = index.find(hash, |i| list[i] == key);
             assert_eq!(found, list.iter().position(|k| *k == key), "step {step}");

@@ -8,31 +8,31 @@ use kvik_term::Term;
 use crate::alloc::Heap;
 use crate::root_pairs::Index;
 
-/// The places every process has.
+/// The roots that every process has.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum Root {
-    /// The reason or value of the exception under way, and its stack trace.
+    /// The reason or value of the current exception, and its stack trace.
     ExcValue,
     ExcTrace,
     GroupLeader,
     SeqToken,
-    /// What a BIF that trapped keeps.
+    /// State of a trapped BIF.
     Trap,
-    /// The first line of the next stack trace, where the exception's raiser is not the place.
+    /// The first line of the next stack trace, if it is not where the exception was raised.
     Spare,
-    /// The message the save pointer stands on, where it is on the heap already.
+    /// The message at the save pointer, if it is on the heap already.
     Lent,
-    /// The first message, where it was put on the heap by its sender; see [`Heap::message`].
+    /// The first message, if its sender put it on the heap; see [`Heap::message`].
     Message,
 }
 pub const ROOTS: usize = 8;
 
 impl Heap {
-    /// Where native code finds the word of `Root::Message`; `NONE` is there for no message.
+    /// Offset of the word of `Root::Message`; it is `NONE` if there is no message.
     pub const MESSAGE: usize = offset_of!(Heap, roots) + 8 * Root::Message as usize;
 
-    /// A message put on the heap by its sender, which comes before all that are in the mailbox.
+    /// A message put on the heap by its sender; it precedes all that are in the mailbox.
     #[inline]
     pub fn message(&self) -> Option<Term<'_>> {
         let w = self.roots[Root::Message as usize].get();
@@ -54,7 +54,7 @@ impl Heap {
     pub fn set_root<'h>(&'h self, r: Root, t: Term<'h>) {
         self.roots[r as usize].set(t.word());
     }
-    /// Further roots, in pairs: the process dictionary. See `dict`.
+    /// Additional roots, in pairs: the process dictionary. See `dict`.
     pub fn with_pairs<'h, R>(
         &'h self,
         f: impl FnOnce(&mut Vec<[Term<'h>; 2]>, &mut Index) -> R,

@@ -1,5 +1,5 @@
-//! [`StoredTerm`]: a term with memory of its own that is copied more often than it is made: the
-//! rows of tables.
+//! [`StoredTerm`]: a term with memory of its own that is copied more often than it is built, as the
+//! rows of tables are.
 
 use kvik_term::word::{header_words, is_header, is_immediate, TAG_BOXED};
 use kvik_term::Term;
@@ -11,12 +11,12 @@ use crate::{copy, Heap, OwnedTerm};
 /// The term, a bitmap of its internal pointers, and its owner's extra data.
 pub struct StoredTerm<T> {
     term: OwnedTerm,
-    /// Bit `i` is word `i`'s; or `ANY_POINTERS`.
+    /// Bit `i` is set if word `i` is an internal pointer; or `ANY_POINTERS`.
     inner: u32,
     pub extra: T,
 }
 
-/// Nothing is known of it: it has no memory, or more words than bits, or shares something.
+/// No bitmap: the term has no memory, or more words than bits, or shares something.
 const ANY_POINTERS: u32 = 1 << 31;
 const BITMAP_WORDS: usize = 31;
 
@@ -31,8 +31,8 @@ impl<T> StoredTerm<T> {
     pub fn words(&self) -> usize {
         self.term.words()
     }
-    /// Makes it a copy of another term that takes as many words, in the same memory. False where that
-    /// cannot be.
+    /// Replaces it by a copy of another term with as many words, in the same memory. False if that
+    /// is not possible.
     pub fn replace(&mut self, t: Term<'_>) -> bool {
         let (f, apart) = (self.term.frag, &Sharing::Nothing);
         // SAFETY: a fragment that is not null is live.
@@ -40,8 +40,8 @@ impl<T> StoredTerm<T> {
         if !free || t.is_immediate() || copy::size(t, apart) != self.words() {
             return false;
         }
-        // SAFETY: the fragment has room for the copy, which `t`, borrowed from elsewhere, is no part
-        // of; nobody looks at what was there, since `self` is borrowed alone.
+        // SAFETY: the fragment has room for the copy, which `t`, borrowed from elsewhere, is no
+        // part of; nobody looks at what was there, since `self` is borrowed alone.
         unsafe {
             let mut top = Frag::words(f);
             self.term.root = copy::copy(t, apart, &mut top, &mut (*f).off_heap);
@@ -49,8 +49,8 @@ impl<T> StoredTerm<T> {
         self.inner = inner(&self.term).unwrap_or(ANY_POINTERS);
         true
     }
-    /// Has `f` make another immediate of element `i` of the tuple that the term is. `None`: it is no
-    /// tuple, has no such element or one that is no immediate, or `f` makes none.
+    /// Replaces element `i` of the tuple by the immediate that `f` returns. `None`: the term is no
+    /// tuple or has no bitmap, the element is missing or no immediate, or `f` returns `None`.
     pub fn change_element<'s>(
         &mut self,
         i: usize,
@@ -60,8 +60,8 @@ impl<T> StoredTerm<T> {
         if self.inner == ANY_POINTERS {
             return None;
         }
-        // SAFETY: the tuple is in memory that is the term's alone, and has that element; nobody looks
-        // at it, since `self` is borrowed alone.
+        // SAFETY: the tuple is in memory that is the term's alone, and has that element; nobody
+        // looks at it, since `self` is borrowed alone.
         unsafe { *((self.term.root - TAG_BOXED) as *mut u64).add(1 + i) = new.word() };
         Some(new)
     }
@@ -92,7 +92,7 @@ fn inner(t: &OwnedTerm) -> Option<u32> {
 }
 
 impl Heap {
-    /// A copy of it.
+    /// A copy of a stored term.
     #[inline]
     pub fn copy_stored<'h, T>(&'h self, k: &StoredTerm<T>) -> Term<'h> {
         if k.inner == ANY_POINTERS {
@@ -102,11 +102,11 @@ impl Heap {
         let to = self.alloc(from.len());
         let by = (to as u64).wrapping_sub(from.as_ptr() as u64);
         let mut inner = k.inner;
-        // SAFETY: there is room for as many words. Those that point to others of them, which are all
-        // that are no immediates or an object's own, point to the same place in the copy.
+        // SAFETY: there is room for as many words. Those that point to others of them, which are
+        // all that are no immediates or an object's own, point to the same place in the copy.
         unsafe {
             for (i, w) in from.iter().enumerate() {
-                // Volatile, or the compiler makes a call of the loop.
+                // Volatile, or the compiler turns the loop into a call.
                 to.add(i).write_volatile(*w);
             }
             while inner != 0 {
@@ -157,7 +157,7 @@ mod tests {
             assert!(!k.replace(t));
             assert!(eq_exact(k.term(), list));
         }
-        // What is outside is given back once.
+        // Off-heap objects are released once.
         let holds = |b| h.tuple(&[b]);
         let mut k = StoredTerm::new(OwnedTerm::new(h.tuple(&[Term::int(0); 7])), ());
         assert!(k.replace(holds(large)));
@@ -171,7 +171,7 @@ mod tests {
         let list = h.list(&[inner, Term::NIL, h.tuple(&[])]);
         let long = h.list(&[Term::int(1); 16]);
         let large = h.binary(&[7; 100]);
-        // A header's look in a binary's bytes, or a pointer's, means nothing.
+        // Bytes of a binary that look like a header or a pointer are not treated as one.
         let odd = h.binary(&[0x14, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
         for (t, known) in [
             (Term::int(1), false),

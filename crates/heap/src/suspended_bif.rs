@@ -1,19 +1,19 @@
-//! State of a BIF that yields and goes on later: Rust values with terms in them. Until the BIF
-//! takes them back the heap is not collected, so the terms do not move.
+//! State of a BIF that yields and is resumed later: Rust values with terms in them. The heap is not
+//! collected until the BIF takes them back, so the terms do not move.
 
 use std::any::Any;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
 use crate::{GcStats, Heap};
 
-/// A kind of values that borrow a heap, named without the heap's lifetime.
+/// A family of types that borrow a heap, named without the heap's lifetime.
 pub trait SuspendedState: 'static {
     type In<'h>: Send;
 }
 
 pub(crate) type Suspended = Box<dyn Any + Send>;
 
-/// `T` where it is `U` but for lifetimes.
+/// Converts `T` to `U`, which differs only in lifetimes.
 ///
 /// # Safety
 /// The types may differ in lifetimes only.
@@ -31,13 +31,13 @@ unsafe fn other_lifetime<T, U>(t: T) -> U {
 struct Held<K: SuspendedState>(K::In<'static>);
 
 impl Heap {
-    /// Keeps a value, and the terms in it, from here to [`Heap::resume_with`].
+    /// Stores a value, and the terms in it, until [`Heap::resume_with`].
     pub fn suspend_with<'h, K: SuspendedState>(&'h self, value: K::In<'h>) {
         // SAFETY: it is given back with the lifetime of the same heap, and dropped before it.
         let value: K::In<'static> = unsafe { other_lifetime(value) };
         self.pinned.set(Some(Box::new(Box::new(Held::<K>(value)))));
     }
-    /// The value kept, where it is of that kind. Then the heap may be collected again.
+    /// Takes the stored value, if it is of that type. Then the heap may be collected again.
     pub fn resume_with<K: SuspendedState>(&self) -> Option<K::In<'_>> {
         match self.pinned.take()?.downcast::<Held<K>>() {
             // SAFETY: it was left with this heap, which has moved no term since.
@@ -48,18 +48,18 @@ impl Heap {
             }
         }
     }
-    /// Drops a value that nobody will ask for.
+    /// Drops a value that will not be resumed.
     pub fn forget_suspended(&self) {
         self.pinned.take();
     }
-    /// Does a value wait for `resume_with`?
+    /// Whether a value waits for `resume_with`.
     pub fn is_suspended(&self) -> bool {
         let pinned = self.pinned.take();
         let there = pinned.is_some();
         self.pinned.set(pinned);
         there
     }
-    /// In place of a collection of a heap with a suspended BIF: it is put off.
+    /// Called instead of a collection while a BIF is suspended: defers it.
     pub(crate) fn not_now(&self) -> GcStats {
         self.ask_for_gc();
         GcStats::default()

@@ -1,24 +1,24 @@
 //! Builds a term from the outside in, as decoders need it: first a tuple of `n` elements, then the
-//! elements. Each part is written in its final place, and no term is visible before all its parts
-//! are there.
+//! elements. Each part is written to its final address, and no term is visible before it is
+//! complete.
 
 use kvik_term::word::*;
 use kvik_term::Term;
 
 use crate::Heap;
 
-/// A term under way. Each part that is given goes to the innermost place that is open.
+/// A term under construction. Each new part goes to the innermost open container.
 pub struct TermBuilder<'h> {
     innermost: Open,
     around: Vec<Open>,
-    /// The parts of what only its maker can make of them, and at last the whole term.
+    /// The parts of containers that the caller assembles, and finally the whole term.
     parts: Vec<Term<'h>>,
 }
 
 // SAFETY: the places it points to are the heap's, as terms are; they are written to by `put` alone.
 unsafe impl Send for TermBuilder<'_> {}
 
-/// A place for so many parts.
+/// An open container that lacks so many parts.
 struct Open {
     left: usize,
     kind: Kind,
@@ -26,11 +26,12 @@ struct Open {
 
 #[derive(Copy, Clone)]
 enum Kind {
-    /// The next part's word; behind it is that of the next one.
+    /// Address of the next part's word; the following ones are behind it.
     Words(*mut u64),
-    /// The head of a list's cell; behind the last cell's head goes the tail, behind others the next cell.
+    /// The head of a list's cell; the word behind it becomes the tail in the last cell, else the
+    /// next cell.
     Cells(*mut u64),
-    /// From here on in `parts`.
+    /// The parts start at this index of `parts`.
     Parts(usize),
 }
 
@@ -45,7 +46,7 @@ impl Default for TermBuilder<'_> {
 }
 
 impl<'h> TermBuilder<'h> {
-    /// The next part. Are [`TermBuilder::parts`] whole with it?
+    /// Adds the next part. True if [`TermBuilder::parts`] are complete with it.
     #[inline]
     pub fn put(&mut self, t: Term<'h>) -> bool {
         self.place(t);
@@ -77,7 +78,7 @@ impl<'h> TermBuilder<'h> {
             },
         }
     }
-    /// Leaves what is whole. `true` at parts that their maker is to take.
+    /// Closes complete containers. True if the caller has to take complete parts.
     #[inline]
     fn settle(&mut self) -> bool {
         while self.innermost.left == 0 {
@@ -96,7 +97,7 @@ impl<'h> TermBuilder<'h> {
         self.around.push(std::mem::replace(&mut self.innermost, Open { left, kind }));
     }
 
-    /// The next part is a tuple of the `n` parts that follow; else as `put`.
+    /// The next part is a tuple of the `n` parts that follow; result as for `put`.
     #[inline]
     pub fn tuple(&mut self, heap: &'h Heap, n: usize) -> bool {
         if n == 0 {
@@ -112,7 +113,7 @@ impl<'h> TermBuilder<'h> {
         self.hold(t, n, Kind::Words(p.wrapping_add(1)));
         false
     }
-    /// The next part is a list of the `n` (not 0) parts that follow and the tail behind them.
+    /// The next part is a list of the following `n` parts (not 0), and then the tail.
     #[inline]
     pub fn list(&mut self, heap: &'h Heap, n: usize) {
         let n = n.max(1);
@@ -121,14 +122,15 @@ impl<'h> TermBuilder<'h> {
         let t = unsafe { Term::from_word(p as u64 + TAG_LIST) };
         self.hold(t, n + 1, Kind::Cells(p));
     }
-    /// A term whose parts follow. What is around it stays until it is whole, though this was
-    /// the last part there.
+    /// Opens a term whose parts follow. The containers around it stay open until it is complete,
+    /// even if this was their last part.
     #[inline]
     fn hold(&mut self, t: Term<'h>, left: usize, kind: Kind) {
         self.place(t);
         self.open(left, kind);
     }
-    /// The next part is made of the `n` parts that follow, when they are whole.
+    /// The next part is assembled by the caller from the `n` parts that follow, when they are
+    /// complete.
     #[inline]
     pub fn made_of(&mut self, n: usize) -> bool {
         let from = self.parts.len();
@@ -136,7 +138,7 @@ impl<'h> TermBuilder<'h> {
         n == 0
     }
 
-    /// The parts that are whole, or the term itself.
+    /// The complete parts, or the term itself.
     #[inline]
     pub fn parts(&self) -> &[Term<'h>] {
         match self.innermost {
@@ -144,12 +146,12 @@ impl<'h> TermBuilder<'h> {
             _ => &[],
         }
     }
-    /// Are all parts there, those of the whole term?
+    /// Whether the whole term is complete.
     #[inline]
     pub fn is_whole(&self) -> bool {
         self.around.is_empty() && self.innermost.left == 0
     }
-    /// What the parts that are whole have become; it takes their place. As `put`.
+    /// Replaces the complete parts by the term assembled from them. Result as for `put`.
     #[inline]
     pub fn made(&mut self, t: Term<'h>) -> bool {
         if let (Open { left: 0, kind: Kind::Parts(from) }, Some(around)) =

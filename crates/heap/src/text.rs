@@ -1,5 +1,5 @@
-//! Which off-heap binaries are known to be text: what was proved to be UTF-8 once, by whoever read
-//! it, need not be proved again. A `&str` is the proof.
+//! Remembers which off-heap binaries are text: bytes that were validated as UTF-8 once need not be
+//! validated again. A `&str` is the proof.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -9,7 +9,7 @@ use kvik_term::Term;
 use crate::binary::Binary;
 use crate::Heap;
 
-/// An off-heap binary and the bytes of it that a term stands for.
+/// An off-heap binary and the range of it that a term refers to.
 struct Part {
     binary: *const Binary,
     /// The binary's first byte.
@@ -41,7 +41,7 @@ impl Part {
     }
 }
 
-/// Does the text that this ends, which may begin before it, end with a whole character?
+/// Whether text that ends with `s`, and may begin before it, ends with a whole character.
 fn ends_whole(s: &[u8]) -> bool {
     let last = s.iter().rposition(|b| b & 0xc0 != 0x80);
     last.is_none_or(|i| {
@@ -56,7 +56,7 @@ fn ends_whole(s: &[u8]) -> bool {
 }
 
 impl Heap {
-    /// The text a binary is, where that was proved before.
+    /// The text of a binary, if it was validated before.
     pub fn known_text<'h>(&'h self, t: Term<'h>) -> Option<&'h str> {
         let part = Part::of(t)?;
         // SAFETY: the term holds a count on the binary for 'h; up to `text` its bytes were part of
@@ -71,7 +71,7 @@ impl Heap {
             whole.then(|| std::str::from_utf8_unchecked(s))
         }
     }
-    /// Remembers that these bytes of a binary are text.
+    /// Records that these bytes of a binary are text.
     pub fn know_text(&self, t: Term<'_>, text: &str) {
         let Some(part) = Part::of(t) else { return };
         let from = (text.as_ptr() as usize).wrapping_sub(part.base as usize);
@@ -98,7 +98,7 @@ mod tests {
             std::str::from_utf8(t.as_bits().unwrap().as_bytes().unwrap()).unwrap()
         }
         assert_eq!(h.known_text(t), None);
-        // Other bytes, and bytes in front of which nothing is known.
+        // Other bytes, and bytes before which nothing is known.
         h.know_text(t, &s);
         let late = sub(3, 99);
         h.know_text(late, bytes(late));

@@ -1,4 +1,4 @@
-//! Tuples made without their elements being put together first.
+//! Tuples built without first collecting their elements.
 
 use kvik_term::word::{header, TAG_BOXED, TUPLE};
 use kvik_term::Term;

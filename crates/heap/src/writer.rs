@@ -1,4 +1,4 @@
-//! A binary that is written from its first byte on, of which nobody knows how long it will be.
+//! A binary that is written sequentially, without its length being known in advance.
 
 use std::alloc::{handle_alloc_error, Layout};
 use std::sync::atomic::Ordering;
@@ -9,16 +9,16 @@ use kvik_term::Term;
 use crate::binary::{copy_piece, BinRef};
 use crate::Heap;
 
-/// What is finished may leave so large a part of its memory unused, which the allocator does not take
-/// back from a block: a quarter.
+/// A finished binary may leave this fraction of its memory unused, which the allocator does not
+/// take back from a block: a quarter.
 const MOST_UNUSED: usize = 4;
-/// Bytes there is room for at first.
+/// Initial capacity in bytes.
 const FIRST: usize = 224;
 
 pub struct Writer {
-    /// Held by nobody else. What is written is not noted in it before the end.
+    /// The only reference to it. Its length is not updated before the end.
     binary: BinRef,
-    /// Its first byte, and how many there is room for.
+    /// Its first byte, and its capacity.
     data: *mut u8,
     cap: usize,
     len: usize,
@@ -34,7 +34,7 @@ impl Default for Writer {
 }
 
 impl Writer {
-    /// For about so many bytes.
+    /// A writer with capacity for about so many bytes.
     pub fn with_room(n: usize) -> Writer {
         let binary = BinRef::allocate(n, 0);
         Writer { data: binary.data(), cap: binary.capacity(), binary, len: 0 }
@@ -53,7 +53,7 @@ impl Writer {
         unsafe { copy_piece(bytes.as_ptr(), self.data.add(self.len), bytes.len()) };
         self.len += bytes.len();
     }
-    /// The same of so many bytes that the compiler knows how many.
+    /// The same for a number of bytes known at compile time.
     #[inline]
     pub fn push_all<const N: usize>(&mut self, bytes: [u8; N]) {
         self.room(N);
@@ -61,7 +61,7 @@ impl Writer {
         unsafe { self.data.add(self.len).cast::<[u8; N]>().write(bytes) };
         self.len += N;
     }
-    /// Room for `n` bytes behind those written, for who writes them in pieces.
+    /// Ensures room for `n` bytes behind those written, for callers that write them in pieces.
     #[inline]
     pub fn room(&mut self, n: usize) {
         if self.cap - self.len < n {
@@ -79,14 +79,14 @@ impl Writer {
             Err(_) => handle_alloc_error(Layout::array::<u8>(cap).unwrap_or(Layout::new::<u8>())),
         }
     }
-    /// Other bytes in the place of some that are written; nothing where that is not so.
+    /// Overwrites bytes that are written; without effect outside of those.
     pub fn set(&mut self, at: usize, bytes: &[u8]) {
         if at.checked_add(bytes.len()).is_some_and(|end| end <= self.len) {
             // SAFETY: these bytes are there, and nobody else has them.
             unsafe { copy_piece(bytes.as_ptr(), self.data.add(at), bytes.len()) };
         }
     }
-    /// Leaves the first `n` bytes.
+    /// Keeps the first `n` bytes.
     pub fn truncate(&mut self, n: usize) {
         self.len = self.len.min(n);
     }
@@ -94,7 +94,7 @@ impl Writer {
         // SAFETY: so many bytes are written.
         unsafe { std::slice::from_raw_parts(self.data, self.len) }
     }
-    /// What was written, in the memory it was written to.
+    /// The written bytes, in the memory they were written to.
     pub fn into_binary(self) -> BinRef {
         let n = self.len;
         // SAFETY: nobody else holds it, and it was made without an owner.
@@ -102,8 +102,8 @@ impl Writer {
         b.header().used.store(n, Ordering::Relaxed);
         b
     }
-    /// What was written, as a binary. It is copied only where it is small,
-    /// or much smaller than its memory.
+    /// The written bytes, as a binary. They are copied only if they are few, or much fewer than the
+    /// memory holds.
     pub fn finish(self, heap: &Heap) -> Term<'_> {
         let (n, cap) = (self.len, self.cap);
         if n <= HEAP_BIN_LIMIT || cap - n > cap / MOST_UNUSED {

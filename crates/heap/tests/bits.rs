@@ -1,4 +1,4 @@
-//! Reading and building bit strings, against a model that goes bit by bit.
+//! Reading and building bit strings, compared with a bit-by-bit model.
 
 use kvik_heap::bits::*;
 use kvik_heap::bits_build::*;
@@ -33,7 +33,7 @@ fn word<'h>(_: &'h Heap, w: u64) -> Term<'h> {
     unsafe { Term::from_word(w) }
 }
 
-/// The value of bits as the flags say, for at most 120 bits.
+/// The value of the bits, decoded by the flags; at most 120 bits.
 fn value(bits: &[bool], flags: u32) -> i128 {
     let n = bits.len();
     let mut v: i128 = 0;
@@ -182,7 +182,7 @@ fn appending_shares_and_copies() {
         assert_eq!(word(&h, a).as_bytes().unwrap().as_ptr(), before);
         assert_ne!(word(&h, d).as_bytes().unwrap().as_ptr(), before);
         assert_eq!(h.bs_get_integer(c, 16, 0), small(1));
-        // In place, unseen by others.
+        // In place, and invisible to other references.
         let w = h.bs_init_writable(small(16));
         let (w, mut b) = h.bs_private_append(w, 12, 1).unwrap();
         assert!(b.put_integer(small(0xABC), 12, 0));

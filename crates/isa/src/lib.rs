@@ -1,7 +1,7 @@
 //! The instruction set: what each generic instruction of a `.beam` file is.
 //!
-//! `ops.tab` is the one place where this is written down. Its `%generic` section becomes the
-//! [`Opcode`] enum when this crate is built. Nothing here knows terms, heaps or machines.
+//! `ops.tab` is the single source. Its `%generic` section becomes the [`Opcode`] enum when this
+//! crate is built. This crate knows nothing of terms, heaps or machines.
 #![forbid(unsafe_code)]
 
 mod opcode;

@@ -10,7 +10,7 @@ pub fn highest_opcode(release: u16) -> u8 {
     INFO.iter().filter(|info| info.since <= release).count() as u8
 }
 
-/// What may stand in an operand's place; the letters of `ops.tab`.
+/// The kinds of operands; the letters of `ops.tab`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperandKind {
     /// `x`: an x register.
@@ -72,11 +72,11 @@ pub struct OpInfo {
     pub arity: u8,
     /// The first release that has it; 0: all of them.
     pub since: u16,
-    /// Too old for every release: a file that has it is refused.
+    /// Dropped by every release: a file that has it is refused.
     pub obsolete: bool,
-    /// What each operand may be; empty for obsolete instructions.
+    /// The kind of each operand; empty for obsolete instructions.
     pub kinds: &'static [OperandKind],
-    /// One line for the reader.
+    /// A one-line description.
     pub meaning: &'static str,
 }
 
@@ -93,7 +93,7 @@ impl Opcode {
         INFO.iter().find(|info| info.name == name).map(|info| info.opcode)
     }
 
-    /// What `ops.tab` says about it.
+    /// Its entry in `ops.tab`.
     #[inline]
     pub fn info(self) -> &'static OpInfo {
         &INFO[self as usize - 1]
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn each_release_has_the_opcodes_of_those_before() {
-        // Those that OTP's `genop.tab` has; one of ours comes behind all of them.
+        // The numbers of OTP's `genop.tab`; an opcode of kvik's own would come behind all of them.
         assert_eq!([25, 26, 27, 28].map(highest_opcode), [180, 182, 183, 184]);
         assert!(highest_opcode(29) >= 191);
     }

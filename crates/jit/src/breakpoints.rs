@@ -1,11 +1,12 @@
 //! Breakpoints: functions whose calls are traced.
 //!
-//! The first instruction of a function counts down its reductions, and in front of it stands a call of
-//! a stub that nothing comes to. A breakpoint puts a short jump to that call over the instruction's first
-//! two bytes, at once. The stub asks the runtime, does what the instruction did, and jumps behind it. So
-//! code that nobody traces has nothing to do for it, and who has done the instruction already finds
-//! behind it what was there. A function without an entry of that kind (a BIF), and calls through
-//! exports only, are caught by another address in the export.
+//! The first instruction of a function counts down the reductions. In front of it stands a call of
+//! a stub, which normal control flow never reaches. Setting a breakpoint overwrites the first two
+//! bytes of that instruction, in one atomic store, with a short jump back to the call. The stub
+//! calls the runtime, executes the replaced instruction and jumps behind it. Untraced code pays
+//! nothing, and a thread already past the instruction finds the code behind it unchanged. Functions
+//! without such an entry (BIFs), and calls that are traced through exports only, are caught by
+//! redirecting the export's address.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,29 +21,29 @@ use crate::entry_breakpoints::{entries, ACTIVE};
 use crate::stubs;
 use crate::target::breakpoint;
 
-/// Places at which the entry is looked for.
+/// How many candidate positions are searched for the entry.
 const LOOKED_AT: usize = 16;
 
-/// A function that is called.
+/// A traced call's function.
 #[derive(Copy, Clone, Debug)]
 pub struct Called {
     pub module: Atom,
     pub function: Atom,
     pub arity: u32,
-    /// It was noticed at the export, not where the code begins.
+    /// The call was caught at the export, not at the function's entry.
     pub through_export: bool,
 }
 
-/// What is to happen at calls that are watched.
+/// Callbacks for traced calls.
 pub struct BreakpointHooks {
-    /// A term to be given to the other two when the call ends.
+    /// On a call. Returns a term that is passed to `returned` or `raised` when the call ends.
     pub call: for<'h> fn(&'h Proc, Called, &[Term<'h>]) -> Option<Term<'h>>,
-    /// The call returns a value, to a function.
+    /// The call returns `value` to the location `to`.
     pub returned: fn(&Proc, frame: Term<'_>, value: Term<'_>, to: Option<Location>),
-    /// It ends with an exception. Is it told of where it is caught, if that is where the call would
-    /// have returned to?
+    /// The call ends with an exception. Returns whether `returned_to` is to be called when the
+    /// exception is caught in the function that the call would have returned to.
     pub raised: fn(&Proc, frame: Term<'_>, class: Atom, value: Term<'_>) -> bool,
-    /// The exception of such a call was caught in a function.
+    /// The exception of such a call was caught at the location `to`.
     pub returned_to: fn(&Proc, to: Option<Location>),
 }
 kvik_state::vm_state! {
@@ -56,11 +57,11 @@ pub(crate) fn hooks() -> Option<&'static BreakpointHooks> {
     HOOKS.get()
 }
 
-/// An export that leads to us.
+/// An export redirected to the breakpoint stub.
 struct Noticed {
-    /// Where it led before.
+    /// Its original target.
     before: CodeAddress,
-    /// It is watched, not only noticed for who saves calls.
+    /// Whether its calls are traced, not only recorded for processes that save their calls.
     watched: bool,
 }
 type Exports = HashMap<usize, Noticed>;
@@ -71,9 +72,9 @@ fn exports() -> &'static RwLock<Exports> {
     EXPORTS.get_or_init(RwLock::default)
 }
 
-/// The addresses at which the functions of a module begin, where they can be watched.
+/// The address of a function's entry, if a breakpoint can be set there.
 pub fn entry_of(i: &kvik_code::LoadedModule, f: &kvik_code::FuncRange, end: u32) -> Option<usize> {
-    // The entry is behind what raises `function_clause`.
+    // The entry follows the code that raises `function_clause`.
     let from = (f.start as usize).next_multiple_of(breakpoint::ENTRY_ALIGNMENT);
     let at = (from..end as usize).step_by(breakpoint::ENTRY_ALIGNMENT).map(|o| i.start + o);
     at.take(LOOKED_AT).find(|at| {
@@ -82,7 +83,7 @@ pub fn entry_of(i: &kvik_code::LoadedModule, f: &kvik_code::FuncRange, end: u32)
     })
 }
 
-/// Watches the function that begins at an address.
+/// Traces the function whose entry is at `at`.
 pub fn set_entry(at: usize, divert: bool) -> bool {
     ACTIVE.store(true, Ordering::Release);
     let mut all = entries().write().unwrap_or_else(|e| e.into_inner());
@@ -102,7 +103,7 @@ pub fn clear_entry(at: usize) {
         breakpoint::clear(at);
     }
 }
-/// Watches the calls that go through an export.
+/// Traces the calls that go through an export.
 pub fn set_export(e: &'static Export) -> bool {
     let Some(s) = stubs::get() else { return false };
     ACTIVE.store(true, Ordering::Release);
@@ -134,15 +135,15 @@ fn restore(all: &mut Exports, stub: CodeAddress, e: &'static Export) {
 }
 
 kvik_state::vm_state! {
-    /// Are all exports noticed, for processes that save their calls?
+    /// Whether all exports are redirected, for processes that save their calls.
     static ALL_EXPORTS: AtomicBool = AtomicBool::new(false);
 }
 
-/// Has the calls through all exports noticed, until no process saves calls any more.
+/// Redirects all exports, until no process saves its calls any more.
 pub fn notice_all_exports() {
     notice_exports(kvik_code::export::all());
 }
-/// The same of those of a module that was loaded, where all are noticed.
+/// Redirects the exports of a newly loaded module while all exports are redirected.
 pub fn notice_exports_of(module: Atom) {
     if ALL_EXPORTS.load(Ordering::Acquire) {
         let all = kvik_code::export::all().into_iter();
@@ -158,7 +159,7 @@ fn notice_exports(exported: Vec<&'static Export>) {
         notice(&mut all, s.break_export, e, false);
     }
 }
-/// Ends that where nobody saves calls any more.
+/// Restores the exports once no process saves its calls any more.
 pub(crate) fn notice_fewer_exports() {
     let Some(s) = stubs::get().filter(|_| ALL_EXPORTS.load(Ordering::Acquire)) else { return };
     let mut all = exports().write().unwrap_or_else(|e| e.into_inner());
@@ -172,12 +173,12 @@ pub(crate) fn notice_fewer_exports() {
         }
     }
 }
-/// Where an export leads that is noticed.
+/// The original target of a redirected export.
 pub(crate) fn behind(e: &Export) -> Option<CodeAddress> {
     let all = exports().read().unwrap_or_else(|e| e.into_inner());
     all.get(&(e as *const Export as usize)).map(|n| n.before)
 }
-/// Where the innermost call on the stack comes back to.
+/// The return location of the innermost call on the stack.
 pub fn caller(p: &Proc) -> Option<Location> {
     let to = caller_address(p)?;
     kvik_code::at(to)?.location(to)
@@ -188,21 +189,21 @@ pub fn caller_address(p: &Proc) -> Option<usize> {
     let to = stack.iter().copied().find(|w| is_continuation(*w) && !is_return(*w))?;
     Some(to as usize)
 }
-/// The frames of the watched calls that the one under way is the last act of.
+/// The frames of the traced calls that ended in the current call, as their tail call.
 pub fn last_act_of(p: &Proc) -> impl Iterator<Item = Term<'_>> {
     // SAFETY: native code waits for our answer.
     let frames = unsafe { p.heap.stack() }.chunks_exact(2).take_while(|f| is_return(f[0]));
     // SAFETY: below that address lies a term.
     frames.map(|f| unsafe { Term::from_word(f[1]) })
 }
-/// The frame of a watched call has this address on top.
+/// Whether `w` is the return address that marks the frame of a traced call.
 pub(crate) fn is_return(w: u64) -> bool {
     stubs::get().is_some_and(|s| s.returned.get() as u64 == w)
 }
 
-/// Tells of the watched calls that an exception leaves: those above the last `left` words of the
-/// stack, none of which are left where nobody catches it, and before them `passed`, the frames that
-/// lay above the place `ip` where it was raised.
+/// Reports the traced calls that an exception leaves: first `passed`, the frames that lay above
+/// `ip`, where it was raised, then those above the last `left` words of the stack (`left` is 0 if
+/// nothing catches the exception).
 pub(crate) fn unwound<'h>(
     p: &'h Proc,
     (passed, ip): (&[Term<'h>], u64),
@@ -222,7 +223,7 @@ pub(crate) fn unwound<'h>(
         Some(frame) => (true, unsafe { Term::from_word(*frame) }, 0),
         None => (false, Term::NIL, *w),
     });
-    // Where the call returns to whose frame was last, if it is to be told.
+    // Return location of the call whose frame came last, if it is to be reported.
     let (mut wanted, mut to) = (false, None);
     for (is_frame, frame, w) in passed.chain(ip).chain(rest) {
         if is_frame {

@@ -1,10 +1,11 @@
-//! An independent check of the verifier: native code asserts, before each instruction, what the verifier
-//! claims of the state and what the instruction's template relies on. Debug builds contain it, and those
-//! with the feature `checked`; in others [`CHECKED`] is false and no code is generated.
+//! An independent check of the verifier: before each instruction, native code asserts what the
+//! verifier claims about the state and what the instruction's template relies on. The checks are
+//! compiled in debug builds and with the feature `checked`; otherwise [`CHECKED`] is false and no
+//! code is generated.
 //!
-//! Two sources are compared with the machine's state. [`StateClaim`] is the verifier's own description
-//! of it. [`Need`] is derived from the instruction alone: what its template does without a test. Registers
-//! of which the verifier says that nothing reads them are overwritten with a word that is no term, so that
+//! Two descriptions are compared with the machine's state. [`StateClaim`] is the verifier's own.
+//! [`Need`] is derived from the instruction alone: what its template does without a test. Registers
+//! that the verifier claims are never read are overwritten with a word that is not a term, so that
 //! a later read of them shows.
 
 use std::sync::{Arc, OnceLock};
@@ -21,18 +22,18 @@ use crate::rt::Operands;
 
 pub use kvik_beam::CHECKED;
 
-/// No term, and no value that native code gives a meaning: a header where none can be. It fits 32 bits
-/// with a sign.
+/// Neither a term nor a value that native code gives a meaning: a header word where no header can
+/// be. Fits a sign-extended 32-bit immediate.
 pub const POISON: u64 = -0x5EAD_0F1Ci64 as u64;
 const _: () = assert!(is_header(POISON) && POISON != NONE);
 
-/// X registers that are overwritten where nothing reads them.
+/// How many x registers are overwritten if nothing reads them.
 const POISONED_X: usize = 16;
 
 /// The addresses of a module's labels, known once its code is in place.
 pub type LabelAddresses = Arc<OnceLock<Box<[usize]>>>;
 
-/// What an instruction's template takes for granted, whatever the verifier claims.
+/// What an instruction's template assumes, independent of the verifier's claims.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Need {
     Tuple(Arg, usize),
@@ -42,13 +43,13 @@ pub(crate) enum Need {
     MatchContext(Arg),
     /// The first x registers are terms.
     Live(u64),
-    /// So many words above the stack's top is where a call comes back to.
+    /// The word at this offset above the stack's top is a return address.
     Continuation(u64),
     CatchTag(Arg),
     HeapWords(usize),
 }
 
-/// All that is checked before one instruction.
+/// The assertions before one instruction.
 pub struct Checkpoint {
     pub(crate) module: Atom,
     pub(crate) function: Atom,
@@ -60,7 +61,7 @@ pub struct Checkpoint {
     pub(crate) labels: LabelAddresses,
 }
 
-/// Native code holds their addresses, so each stays where it is.
+/// Native code holds their addresses, so they must not move.
 #[allow(clippy::vec_box)]
 pub type Checkpoints = Vec<Box<Checkpoint>>;
 
@@ -71,10 +72,10 @@ struct Machine<'a> {
     stack: &'a [u64],
 }
 
-/// What is wrong.
+/// A description of the violation, if any.
 type Broken = Option<String>;
 
-/// What native code calls before each instruction, with the checkpoint's address.
+/// Called by native code before each instruction, with the checkpoint's address.
 pub extern "C" fn check(p: &Proc, regs: &Regs, _: Operands, checkpoint: u64) -> u64 {
     // SAFETY: the module's code owns its checkpoints, and this is called by that code.
     let point = unsafe { &*(checkpoint as *const Checkpoint) };
@@ -202,7 +203,7 @@ impl Machine<'_> {
             .is_some_and(|w| is_continuation(*w) && crate::mem::range().contains(&(*w as usize)))
     }
 
-    /// What a word is, or why it is nothing that a register may hold.
+    /// The kind of a register's word, or why no register may hold it.
     fn kind(&self, w: u64) -> Result<ValueKind, &'static str> {
         Ok(match w & 15 {
             0 => ValueKind::Small,
@@ -241,7 +242,8 @@ impl Machine<'_> {
         })
     }
 
-    /// A match context's position is not behind its end, nor is the end behind the bit string's.
+    /// Checks that a match context's position is not past its end, nor the end past the bit
+    /// string's.
     fn context(&self, at: u64) -> Result<ValueKind, &'static str> {
         let (position, end) = (self.read(at, 3)?, self.read(at, 4)?);
         match position <= end {
@@ -258,12 +260,13 @@ impl Machine<'_> {
         if self.p.heap.region_of(at as usize) == MemoryRegion::FreeBlock {
             return Err("points to free memory");
         }
-        // SAFETY: a pointer that a register holds leads to an object of this process, a message or a
-        // literal. Where that is broken this read may end the VM, which is what a check is for.
+        // SAFETY: a pointer that a register holds leads to an object of this process, a message or
+        // a literal. If that is violated, this read may crash the VM, which the check exists to
+        // detect.
         Ok(unsafe { *((at + 8 * n) as *const u64) })
     }
 
-    /// Overwrites the registers that nothing may read.
+    /// Overwrites the registers that no code may read.
     fn poison(&self, claim: &StateClaim) {
         for n in 0..POISONED_X.max(claim.x.len()) {
             if claim.x.get(n).is_none_or(|c| c.is_unset()) {
@@ -274,7 +277,7 @@ impl Machine<'_> {
     }
 }
 
-/// Asserts that what a collection is about to look at are terms.
+/// Asserts that the roots of a collection are terms.
 pub fn check_roots(p: &Proc, regs: &Regs, live: usize) {
     if !CHECKED {
         return;
@@ -297,7 +300,7 @@ pub fn check_roots(p: &Proc, regs: &Regs, live: usize) {
 mod tests {
     use super::*;
 
-    /// What breaks of a need with this word in x0.
+    /// Whether a need is violated with this word in x0.
     fn broken(p: &Proc, regs: &Regs, need: Need, x0: u64) -> bool {
         // SAFETY: there are more registers than one.
         unsafe { *regs.x_ptr() = x0 };
@@ -318,7 +321,7 @@ mod tests {
         assert!(!fits(Need::CatchTag(Arg::Y(0, 0)), NIL));
         assert!(!fits(Need::Continuation(0), NIL) && !fits(Need::Continuation(7), NIL));
         assert!(fits(Need::HeapWords(1), NIL) && !fits(Need::HeapWords(1 << 20), NIL));
-        // Free memory of the block holds no object.
+        // The block's free memory holds no object.
         let free = pair + 64;
         assert!(!fits(Need::Live(1), free));
     }

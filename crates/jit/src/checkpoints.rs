@@ -1,4 +1,4 @@
-//! Generates the checks of `checked.rs`, and says what each instruction's template relies on.
+//! Generates the checks of `checked.rs` and defines what each instruction's template relies on.
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::word::FLOAT_WORDS;
@@ -15,8 +15,8 @@ impl<'m> Compiler<'m> {
         }
         let mut claim = proof.claim(self.at).cloned();
         if let Some(claim) = claim.as_mut().filter(|_| op.opcode == Opcode::WaitTimeout) {
-            // A receive without clauses comes back here when it is woken, with its operand gone; the
-            // template does not look at that again.
+            // A receive without clauses returns here when woken, with its operand gone; the
+            // template does not read the operand again.
             claim.x.clear();
             claim.catches = true;
         }
@@ -97,7 +97,7 @@ fn live_operand(opcode: Opcode, args: &[Arg]) -> Option<u64> {
     })
 }
 
-/// The type that a template relies on where the verifier says that no test is needed.
+/// The type that a template relies on when the verifier says that no test is needed.
 fn type_need(opcode: Opcode, args: &[Arg]) -> Option<Need> {
     use Opcode::*;
     Some(match (opcode, args) {

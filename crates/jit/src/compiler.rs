@@ -1,5 +1,5 @@
-//! What a compiler knows of the module it works on, whatever the machine: constants, labels, code that
-//! goes behind a function, and the places stack traces know.
+//! The target-independent part of the compiler: constants, labels, cold code that goes behind a
+//! function, and the positions that stack traces know.
 
 use std::collections::HashMap;
 
@@ -25,58 +25,58 @@ pub struct Compiler<'m> {
     pub stubs: &'static Stubs,
     pub atoms: &'m [Atom],
     pub literals: &'m LiteralArea,
-    /// Where the module's own big integers begin among the literals.
+    /// Index of the first of the module's own big integers among the literals.
     pub first_big: usize,
-    /// Where new maps of known keys are made: the literal with their keys, by instruction.
+    /// For each instruction that makes a map of known keys: the literal that holds the keys.
     pub key_tuples: &'m HashMap<usize, usize>,
     pub imports: &'m [&'static Export],
     pub lambdas: &'m [&'static FunEntry],
-    /// The string table, at an address that stays.
+    /// The string table; its address does not change.
     pub strings: &'m [u8],
     pub labels: Vec<Label>,
     pub lambda_labels: Vec<Label>,
     pub segments: Vec<Box<[Seg]>>,
     pub places: Vec<ReturnSite>,
-    /// The location in force, an index of the module's lines.
+    /// The current source location, an index of the module's lines.
     pub line: u32,
-    /// Index of the instruction at hand.
+    /// Index of the current instruction.
     pub at: usize,
-    /// Name and arity of the function at hand.
+    /// Name and arity of the current function.
     pub function: Atom,
     pub arity: u32,
-    /// May a NIF take over any function? So it is where the module loads some and names none.
+    /// Whether a NIF may replace any function: if the module loads some and names none.
     pub any_nif: bool,
     pub nifs: Vec<NifCell>,
-    /// Is the code to check what the verifier claims?
+    /// Whether the code asserts the verifier's claims.
     pub checked: bool,
-    /// What it checks then.
+    /// The assertions, if so.
     pub checkpoints: Checkpoints,
     pub label_addresses: LabelAddresses,
     cold: Vec<Cold<'m>>,
 }
 
-/// A module's tables with what their entries stand for in this machine.
+/// A module's tables, resolved to addresses and terms of this VM.
 pub struct Tables {
     pub atoms: Vec<Atom>,
     /// The literals in order, then big integers of the code, then integers beyond 60 bits, then the
     /// keys of new maps.
     pub literals: LiteralArea,
-    /// Where new maps of known keys are made: the literal with their keys, by instruction.
+    /// For each instruction that makes a map of known keys: the literal that holds the keys.
     pub key_tuples: HashMap<usize, usize>,
     pub imports: Vec<&'static Export>,
     pub lambdas: Vec<&'static FunEntry>,
-    /// The string table, at an address that stays.
+    /// The string table; its address does not change.
     pub strings: Box<[u8]>,
 }
 
-/// Memory that a compiler needs, for the next one to use again.
+/// Buffers of a compiler, for the next one to reuse.
 #[derive(Default)]
 pub struct Scratch {
     pub a: Asm,
     pub places: Vec<ReturnSite>,
 }
 
-/// What a compiler leaves behind.
+/// The result of a compilation.
 pub struct CompiledModule {
     pub a: Asm,
     pub segments: Vec<Box<[Seg]>>,
@@ -107,7 +107,8 @@ impl<'m> Compiler<'m> {
         let Tables { atoms, literals, key_tuples, imports, lambdas, strings } = tables;
         a.clear();
         places.clear();
-        // Some 22 bytes for an instruction of some four. What is not used is never touched.
+        // About 22 bytes of native code for an instruction of about 4. Unused pages are never
+        // touched.
         a.buf.reserve(8 * module.code.bytes.len());
         let labels = code.labels.iter().map(|_| a.label()).collect();
         let lambda_labels = lambdas.iter().map(|_| a.label()).collect();
@@ -141,7 +142,8 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// The code and what belongs to it, free of what it was made from.
+    /// Consumes the compiler and returns the code and its tables, which borrow nothing from the
+    /// module.
     pub fn finish(self) -> CompiledModule {
         let Compiler { a, segments, places, labels, lambda_labels, nifs, .. } = self;
         let Compiler { checkpoints, label_addresses, .. } = self;
@@ -171,7 +173,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// The word of an operand that is known now.
+    /// The word of an operand that is known at compile time.
     pub fn constant(&self, arg: Arg) -> Option<u64> {
         Some(match arg {
             Arg::Nil => NIL,
@@ -197,11 +199,11 @@ impl<'m> Compiler<'m> {
         self.constant(arg).is_some()
     }
 
-    /// Notes the present position as one that stack traces know.
+    /// Records the current position as one that stack traces know.
     pub fn place(&mut self) {
         self.places.push(ReturnSite { offset: self.a.pos(), line: self.line });
     }
-    /// Code that is rarely run goes behind the function.
+    /// Defers the emission of cold code to the end of the function.
     pub fn later(&mut self, f: impl FnOnce(&mut Compiler<'m>) -> EmitResult + 'm) {
         let (line, at) = (self.line, self.at);
         self.cold.push(Box::new(move |c| {
@@ -220,7 +222,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Heap words an operand asks for: an allocation list counts floats and funs too.
+    /// Heap words that an operand requests: an allocation list also counts floats and funs.
     pub fn heap_words(&self, arg: Arg) -> usize {
         match arg {
             Arg::U(n) => n as usize,

@@ -1,6 +1,6 @@
-//! Words on a stack.
+//! Recognizes return addresses on a stack.
 
-/// A word on a stack that a call comes back to: addresses of continuations end in 8.
+/// Whether a stack word is a return address: addresses of continuations end in 8.
 pub fn is_continuation(w: u64) -> bool {
     w & 15 == 8
 }

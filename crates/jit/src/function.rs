@@ -1,4 +1,4 @@
-//! A function's instructions in their order, each to the family of templates that makes it.
+//! Emits a function's instructions in order, dispatching each to its family of templates.
 
 use kvik_beam::{Arg, Function, Op, Opcode};
 use kvik_term::am;
@@ -8,7 +8,7 @@ use crate::rt;
 use crate::target::Label;
 
 impl<'m> Compiler<'m> {
-    /// A whole function: `func_info`, the entry, and its instructions.
+    /// Emits a whole function: `func_info`, the entry, and its instructions.
     pub fn function(&mut self, f: &'m Function) -> EmitResult {
         self.arity = f.arity as u32;
         self.function = *self.atoms.get(f.name as usize).unwrap_or(&am::undefined);

@@ -35,19 +35,19 @@ pub enum RunOutcome {
     Yield,
     /// It waits for a message (or a time-out).
     Wait,
-    /// An exception nobody caught: class in `heap.exc_class()`, reason in `Root::ExcValue`.
+    /// An uncaught exception: class in `heap.exc_class()`, reason in `Root::ExcValue`.
     Failed,
     /// Its first function has returned.
     Returned,
 }
 
-/// Makes the stubs that all native code shares; `false` where there is no executable memory.
+/// Makes the stubs that all native code shares; `false` if there is no executable memory.
 pub fn init() -> bool {
     stubs::get().is_some()
 }
 
-/// Runs a scheduler's current task until it stops, or another that took its place.
-/// Registers are taken from the heap and put back there.
+/// Runs a scheduler's current task, or the one that replaced it, until it stops. Registers are
+/// loaded from the heap and saved there.
 pub fn run_on(current_task: &CurrentTask, regs: &Regs) -> RunOutcome {
     match current_task.address() {
         // SAFETY: the current task is this thread's.
@@ -57,12 +57,12 @@ pub fn run_on(current_task: &CurrentTask, regs: &Regs) -> RunOutcome {
 }
 /// Runs a process until it stops.
 pub fn run(p: &Proc, regs: &Regs) -> RunOutcome {
-    // SAFETY: who has it may run it.
+    // SAFETY: the caller owns the process, so it may run it.
     unsafe { enter(p, regs) }
 }
 
 /// # Safety
-/// The process is this thread's alone until another is put in its place.
+/// This thread alone owns the process until another replaces it.
 unsafe fn enter(p: *const Proc, regs: &Regs) -> RunOutcome {
     let Some(s) = stubs::get() else { return RunOutcome::Failed };
     // SAFETY: the saved registers fit; the stub is code of ours with this signature.
@@ -86,21 +86,21 @@ pub fn start<'h>(p: &'h Proc, module: Term<'h>, function: Term<'h>, args: Term<'
     p.heap.set_ip(start_ip());
 }
 
-/// What `extra` holds in the exports of `erlang:apply/2,3`.
+/// The value of `extra` in the exports of `erlang:apply/2,3`.
 pub(crate) const APPLY: usize = 1;
 
-/// Where a new process begins, with module, function and list of arguments in its first three
-/// registers.
+/// The address at which a new process begins, with module, function and argument list in its first
+/// three registers.
 pub fn start_ip() -> CodeAddress {
     stubs::get().map_or(CodeAddress::NONE, |s| s.begin)
 }
 
-/// Gives `erlang:apply/2,3`, which are no functions like others, their code.
+/// Binds `erlang:apply/2,3`, which are neither BIFs nor compiled functions, to their stubs.
 pub fn bind_apply() {
     let Some(s) = stubs::get() else { return };
     let bind = |arity, address| {
         let e = kvik_code::export(am::erlang, am::apply, arity);
-        // Not a BIF's address, but enough to keep a module's own version out.
+        // Not a BIF's address, but it keeps a module's own version from being bound.
         // SAFETY: the code is put there next, and takes it for nothing.
         unsafe { e.extra.set(APPLY) };
         e.code.set(address);
@@ -109,15 +109,15 @@ pub fn bind_apply() {
     bind(3, s.apply);
 }
 
-/// Where an export without code of its own leads: a BIF's stub, or the error handler.
+/// Points an export without code of its own at a BIF's stub, or at the error handler.
 pub fn bind_bif(e: &'static Export, f: kvik_proc::Bif) {
     let Some(s) = stubs::get() else { return };
     // SAFETY: `bif` calls a function of this type.
     unsafe { e.extra.set(f as usize) };
     e.code.set(s.bif);
 }
-/// The same of a BIF that makes large binaries: before it, what nobody uses any more of what was made
-/// since it was called last goes, and its memory is at hand for the next.
+/// The same for a BIF that makes large binaries: before each call, the garbage made since its last
+/// call is freed, so that its memory is available for the next binary.
 pub fn bind_shedding_bif(e: &'static Export, f: kvik_proc::Bif) {
     bind_bif(e, f);
     let Some(s) = stubs::get() else { return };
@@ -126,8 +126,8 @@ pub fn bind_shedding_bif(e: &'static Export, f: kvik_proc::Bif) {
 
 pub use rt::call::Nif;
 
-/// The entry for a function that a NIF library has: `f` is called with it and the arguments. It may
-/// be the first field of something larger.
+/// The export entry for a NIF: `f` is called with that entry and the arguments. The entry may be
+/// the first field of a larger structure.
 pub fn nif_entry(module: Atom, function: Atom, arity: u32, f: Nif) -> Option<Export> {
     let code = CodeCell::new(stubs::get()?.nif);
     // SAFETY: `nif` calls a function of this type.
@@ -135,7 +135,7 @@ pub fn nif_entry(module: Atom, function: Atom, arity: u32, f: Nif) -> Option<Exp
     Some(Export { code, extra, module, function, arity, index: 0 })
 }
 
-/// Where the entries of funs without code lead.
+/// The target of fun entries without code.
 pub fn no_fun() -> CodeAddress {
     stubs::get().map_or(CodeAddress::NONE, |s| s.no_fun)
 }

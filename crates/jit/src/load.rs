@@ -1,4 +1,4 @@
-//! From a file's bytes to code that can be committed.
+//! Turns a `.beam` file's bytes into code that can be committed.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,11 +25,11 @@ use crate::target::Label;
 pub enum LoadError {
     /// Not a well-formed or not a safe file: `badfile`.
     Bad(kvik_beam::BeamError),
-    /// The literals, or an operand, are not what they should be: `badfile`.
+    /// Malformed literals or a malformed operand: `badfile`.
     Malformed(&'static str),
     /// An instruction that has no template.
     Unsupported(&'static str),
-    /// No buffers for atoms, literals or code: `system_limit`.
+    /// No room for atoms, literals or code: `system_limit`.
     Full(&'static str),
 }
 
@@ -50,7 +50,7 @@ impl From<kvik_beam::BeamError> for LoadError {
     }
 }
 
-/// What the code's memory keeps alive.
+/// Data that must live as long as the code's memory.
 struct Memory {
     _code: NativeCode,
     _segments: Vec<Box<[Seg]>>,
@@ -58,7 +58,7 @@ struct Memory {
     _checkpoints: Checkpoints,
 }
 
-/// Makes native code of a `.beam` file. Nothing of it can be called before it is committed.
+/// Compiles a `.beam` file to native code. None of it can be called before it is committed.
 pub fn prepare(file: &[u8]) -> Result<LoadedModule, LoadError> {
     let mut buffers = LoadBuffers::take();
     let made = prepare_in(file, &mut buffers);
@@ -66,7 +66,7 @@ pub fn prepare(file: &[u8]) -> Result<LoadedModule, LoadError> {
     made
 }
 
-/// Names the atoms of a module, and those in its literals, in the order in which loading it does.
+/// Creates the atoms of a module and of its literals, in the order in which loading creates them.
 pub fn name_atoms(file: &[u8]) -> Result<(), LoadError> {
     let container = Container::parse(file)?;
     let module = Module::parse(&container)?;
@@ -86,7 +86,7 @@ fn prepare_in(file: &[u8], buffers: &mut LoadBuffers) -> Result<LoadedModule, Lo
     let code = Generic::decode_in(&module, &mut buffers.reading)?;
     let proof = verify_in(&module, &code, &mut buffers.reading)?;
     let attributes = [module.attributes, module.compile_info];
-    // They are read when somebody asks for them.
+    // They are decoded on demand.
     if !without_ranks(|| attributes.into_iter().all(is_external)).made {
         return Err(LoadError::Malformed("attributes"));
     }
@@ -150,7 +150,7 @@ fn prepare_in(file: &[u8], buffers: &mut LoadBuffers) -> Result<LoadedModule, Lo
 
 type Exported = (Vec<(&'static Export, CodeAddress)>, Vec<&'static Export>);
 
-/// The exports with the addresses they get, and those that the VM implements.
+/// The exports with their addresses, and those that the VM implements.
 fn exports(
     module: &Module,
     atoms: &[Atom],
@@ -169,7 +169,7 @@ fn exports(
     (exports, natives)
 }
 
-/// The names of the files that lines are of. The first name, and any without letters, stands for the
+/// The names of the files that lines refer to. The first name, and any empty one, stands for the
 /// module's own.
 fn source_files(module: &Module, name: Atom) -> Vec<Arc<str>> {
     let mut files: Vec<Arc<str>> = module.lines.files.iter().map(|f| (*f).into()).collect();
@@ -182,7 +182,7 @@ fn source_files(module: &Module, name: Atom) -> Vec<Arc<str>> {
 }
 
 impl Tables {
-    /// `no_fun`: where the entries of funs without code lead.
+    /// `no_fun`: the target of fun entries without code.
     pub fn new(module: &Module, code: &Generic, no_fun: CodeAddress) -> Result<Tables, LoadError> {
         let atoms = Atom::intern_all(&module.atoms).map_err(|_| LoadError::Full("atoms"))?;
         let name = *atoms.get(1).ok_or(LoadError::Malformed("name"))?;
@@ -199,13 +199,13 @@ impl Tables {
     }
 }
 
-/// Nothing, or a term in external format.
+/// Whether the bytes are empty or a term in external format.
 fn is_external(bytes: &[u8]) -> bool {
     bytes.is_empty() || kvik_etf::decode(bytes, &Heap::detached(), DecodeOpts::default()).is_ok()
 }
 
 /// The literals in order, then big integers of the code, then integers beyond 60 bits, then the
-/// keys of new maps. Which instruction has which of those.
+/// keys of new maps; also which instruction uses which of those.
 fn literals(
     module: &Module,
     code: &Generic,
@@ -214,7 +214,7 @@ fn literals(
     let h = Heap::detached();
     let mut terms: Vec<Term<'_>> = Vec::new();
     for bytes in module.literals.iter() {
-        // The chunk is compressed as a whole; a literal isn't once more.
+        // The chunk is compressed as a whole; a literal in it is not compressed again.
         if bytes.starts_with(&[131, 80]) {
             return Err(LoadError::Malformed("literals"));
         }
@@ -240,7 +240,7 @@ fn literals(
     Ok((LiteralArea::new(&terms).ok_or(LoadError::Full("literals"))?, key_tuples))
 }
 
-/// The keys, in order, of a `put_map_assoc` that makes a flat map of immediate keys, all different.
+/// The sorted keys of a `put_map_assoc` that makes a flat map of distinct immediate keys.
 fn keys_of_new<'h>(
     h: &'h Heap,
     code: &Generic,
@@ -287,7 +287,7 @@ fn lambdas(
     module.lambdas.iter().enumerate().map(one).collect()
 }
 
-/// All functions; also the label of the `on_load` function.
+/// Compiles all functions. Also returns the label of the `on_load` function.
 pub(crate) fn compile<'m>(
     c: &mut Compiler<'m>,
 ) -> Result<(Vec<FuncRange>, Option<u32>), LoadError> {
@@ -319,7 +319,7 @@ pub(crate) fn compile<'m>(
     Ok((functions, on_load))
 }
 
-/// A function that the VM implements: the file's body is a stand-in.
+/// Emits a function that the VM implements: the file's body is a stand-in.
 fn native(c: &mut Compiler<'_>, f: &kvik_beam::Function, e: &'static Export) -> EmitResult {
     let ops = c.code.ops.get(f.ops.clone()).unwrap_or_default();
     for op in ops.iter().filter(|op| op.opcode == Opcode::Label) {

@@ -1,19 +1,19 @@
 //! Buffers that one module's loading leaves to the next while the VM boots.
 //!
-//! To prepare a module takes some ten times its code's bytes for a moment. A start prepares some
-//! seventy, and if each got that memory anew, and it went back to the system soon after, a third of
-//! all page faults of a start would come from there.
+//! Preparing a module temporarily takes about ten times its code's size. A boot prepares about
+//! seventy modules; allocating and freeing that memory for each would cause a third of all page
+//! faults of the boot.
 
 use std::sync::{Mutex, MutexGuard};
 
 use crate::compiler::Scratch;
 use crate::target::Asm;
 
-/// More than so many are never in use at once while the machine starts.
+/// Most buffers in use at once while the VM boots.
 const MAX_BUFFERS: usize = 4;
-/// Bytes of code that most modules have less of. What is not used of a buffers is never touched.
+/// Initial capacity for code, in bytes; most modules need less. Unused pages are never touched.
 const CODE: usize = 96 << 10;
-/// One that was used for more bytes is not kept.
+/// Larger buffers are freed instead of kept.
 const MAX_KEPT_BYTES: usize = 3 << 20;
 
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(crate) struct LoadBuffers {
 }
 
 kvik_state::vm_state! {
-    /// What is not in use; `None` when the start is over.
+    /// Unused buffers; `None` once the VM has booted.
     static FREE_BUFFERS: Mutex<Option<Vec<LoadBuffers>>> = Mutex::new(Some(Vec::new()));
 }
 
@@ -53,7 +53,7 @@ impl LoadBuffers {
     }
 }
 
-/// The start is over: from now on each module gets memory of its own.
+/// Ends buffer reuse after the boot: from now on each module allocates its own memory.
 pub fn free_buffers() {
     let all = kept().take();
     drop(all);

@@ -6,11 +6,11 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use crate::target::FILL;
 
-/// Bytes reserved. Pages cost nothing before they are used.
+/// Bytes reserved. Untouched pages cost nothing.
 const SIZE: usize = 256 << 20;
 const PAGE: usize = 4096;
-/// So many bytes of the writable mapping are made present at once, and let go together: each time
-/// the system has to tell all processors that run a thread of ours.
+/// Granularity, in bytes, at which pages of the writable mapping are made present and dropped: each
+/// time the system has to notify all CPUs that run a thread of the VM (TLB shootdown).
 const AT_ONCE: usize = 256 << 10;
 
 struct Region {
@@ -18,11 +18,11 @@ struct Region {
     write: usize,
     /// Free stretches (offset, length), by offset.
     free: Mutex<Vec<(usize, usize)>>,
-    /// What is present of the writable mapping, but for single pages (offsets, of whole pages).
+    /// Offsets of the present pages of the writable mapping, apart from single pages.
     present: Mutex<Range<usize>>,
 }
 
-/// A new mapping of the region's size, at this place or (0) anywhere.
+/// A new mapping of the region's size, at this address or (0) anywhere.
 fn map(at: usize, prot: i32, flags: i32) -> Option<usize> {
     let fixed = if at == 0 { 0 } else { libc::MAP_FIXED_NOREPLACE };
     let flags = flags | fixed | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -45,9 +45,9 @@ fn region() -> Option<&'static Region> {
 }
 
 fn make() -> Option<Region> {
-    // Anonymous, not a memfd: `perf` looks for names only where memory has no file.
+    // Anonymous, not a memfd: `perf` resolves JIT symbols only in memory without a file.
     let write = map(0, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED)?;
-    // Near the program's own text, so that helpers are in reach of a rel32.
+    // Near the program's own text, so that runtime functions are in reach of a rel32.
     let text = make as *const () as usize & !0xFFF_FFFF;
     let reserve = |at| map(at, libc::PROT_NONE, libc::MAP_PRIVATE);
     let near = (1..7)
@@ -70,9 +70,9 @@ impl Region {
     fn present(&self) -> MutexGuard<'_, Range<usize>> {
         self.present.lock().unwrap_or_else(|e| e.into_inner())
     }
-    /// Makes pages of the writable mapping present, some more of those behind them, and lets go of
-    /// others. These are seldom needed again, and stay where they are, as they are the executable
-    /// mapping's too; but a page that both have is counted twice.
+    /// Makes pages of the writable mapping present, with some that follow, and drops others.
+    /// Dropped pages are seldom needed again and stay in the executable mapping; a page present in
+    /// both is counted twice.
     fn make_present(&self, asked: Range<usize>) {
         let mut now = self.present();
         if now.contains(&asked.start) && asked.end <= now.end {
@@ -88,7 +88,7 @@ impl Region {
         self.advise(now.end..end, libc::MADV_POPULATE_WRITE);
         now.end = end;
     }
-    /// About the writable mapping. An advice that the system does not know changes nothing.
+    /// `madvise` for the writable mapping. An advice unknown to the system changes nothing.
     fn advise(&self, pages: Range<usize>, advice: libc::c_int) {
         let start = (self.write + pages.start) as *mut libc::c_void;
         // SAFETY: whole pages inside of the region. Of shared memory `MADV_DONTNEED` drops the
@@ -97,10 +97,10 @@ impl Region {
     }
 }
 
-/// Code of so many bytes is given back to the system when it is freed.
+/// Code of at least this many bytes is returned to the system when freed.
 const LARGE: usize = 16 << 10;
 
-/// Pages without code that nothing can run in: offsets, in order.
+/// Released pages, without code and not executable: offsets, in order.
 static RELEASED: Mutex<Vec<Range<usize>>> = Mutex::new(Vec::new());
 
 fn released() -> MutexGuard<'static, Vec<Range<usize>>> {
@@ -108,8 +108,8 @@ fn released() -> MutexGuard<'static, Vec<Range<usize>>> {
 }
 
 impl Region {
-    /// Gives the whole pages of a stretch that is not free yet back to the system, where it is large,
-    /// and answers which. What still jumps there is stopped: the pages cannot be executed.
+    /// Returns the whole pages of a large stretch, not yet marked free, to the system, and says
+    /// which. A stale jump there faults: the pages are not executable.
     fn release(&self, code: Range<usize>) -> Range<usize> {
         let pages = code.start.next_multiple_of(PAGE)..code.end & !(PAGE - 1);
         if code.len() < LARGE || !self.protect(&pages, libc::PROT_NONE) {
@@ -126,7 +126,7 @@ impl Region {
         all.insert(at, pages.clone());
         pages
     }
-    /// A stretch is used again.
+    /// Makes a released stretch usable again.
     fn restore(&self, code: Range<usize>) {
         let mut all = released();
         while let Some(i) = all.iter().position(|r| r.start < code.end && code.start < r.end) {
@@ -134,15 +134,15 @@ impl Region {
             self.protect(&pages, libc::PROT_READ | libc::PROT_EXEC);
         }
     }
-    /// Of the executable mapping. False where the system does not do it.
+    /// `mprotect` for the executable mapping. False if the system refuses.
     fn protect(&self, pages: &Range<usize>, protection: libc::c_int) -> bool {
         let start = (self.exec + pages.start) as *mut libc::c_void;
-        // SAFETY: whole pages inside of the region that hold no code of anybody's.
+        // SAFETY: whole pages inside of the region that hold no code in use.
         unsafe { libc::mprotect(start, pages.len(), protection) == 0 }
     }
 }
 
-/// Lets go of the writable mapping's pages, until something is written again.
+/// Drops the writable mapping's pages, until something is written again.
 pub(crate) fn settle() {
     let Some(r) = region() else { return };
     let mut now = r.present();
@@ -176,7 +176,7 @@ impl NativeCode {
     pub fn address(&self) -> usize {
         region().map_or(0, |r| r.exec) + self.offset
     }
-    /// Writes bytes from the start on, once.
+    /// Writes the code, once.
     pub fn write(&self, bytes: &[u8]) {
         if let Some(r) = region() {
             let end = (self.offset + self.len).next_multiple_of(PAGE);
@@ -195,14 +195,15 @@ impl NativeCode {
     }
 }
 
-/// Three bytes of code, or what is where code was.
+/// Reads three bytes of the region, whether or not it is still code.
 pub fn read(at: usize) -> Option<[u8; 3]> {
     let all = range();
     let r = region().filter(|_| all.contains(&at) && at + 3 <= all.end)?;
     // SAFETY: inside of the writable mapping, which stays.
     Some(unsafe { ((r.write + (at - r.exec)) as *const [u8; 3]).read() })
 }
-/// Replaces two bytes of code that may be running, at an even address: other threads see both or none.
+/// Atomically replaces two bytes of code that may be running, at an even address: other threads see
+/// both or neither.
 pub fn patch(at: usize, bytes: [u8; 2]) -> bool {
     let inside = range().contains(&at) && range().contains(&(at + 1)) && at.is_multiple_of(2);
     let Some(r) = region().filter(|_| inside) else { return false };

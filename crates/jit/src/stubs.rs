@@ -1,6 +1,6 @@
-//! Code that all modules share: the way in and out of native code, calls of the runtime, BIFs,
-//! exceptions. Here is what there is of it; a target makes it, and says in which registers a stub expects
-//! what.
+//! Stubs, code that all modules share: entering and leaving native code, calls of the runtime,
+//! BIFs, exceptions. This file lists them; the target emits them and defines the registers in which
+//! each expects its operands.
 
 use std::sync::OnceLock;
 
@@ -15,7 +15,8 @@ pub const WAIT: u64 = 1;
 pub const FAILED: u64 = 2;
 pub const RETURNED: u64 = 3;
 
-/// From one list of names: the addresses, and the labels they are until the code is in place.
+/// Generates from one list of names the struct of addresses, and the struct of labels used until
+/// the code is in place.
 macro_rules! stubs {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// Addresses.
@@ -46,43 +47,44 @@ stubs! {
     enter,
     /// Calls a runtime function with one word.
     runtime,
-    /// Raises what the process has noted; called, so that its return address is the place.
+    /// Raises the exception recorded in the process; called, so that its return address is the
+    /// location.
     raise,
-    /// Ends the process for good: what called it could not come here.
+    /// Ends the process for good: control should never reach the call.
     trap,
     /// Ends the time slice, given the address to go on at and how many x registers are live.
     yield_,
     /// Waits, given the address to go on at.
     wait,
-    /// What a BIF's export points to; who comes here by a call of an export has the export at hand.
+    /// Target of a BIF's export; a call through an export has the export in a register.
     bif,
-    /// The same of a BIF that makes large binaries.
+    /// The same for a BIF that makes large binaries.
     shedding_bif,
-    /// The same of a function that a NIF library has, and its entry.
+    /// The same for a NIF, with its entry in a register.
     nif,
-    /// The same of a function that is not there.
+    /// The same for an undefined function.
     undef,
     /// `erlang:apply/3` and `/2`.
     apply,
     apply_fun,
-    /// A call of a fun whose module is not loaded.
+    /// Target of calls of funs whose module is not loaded.
     no_fun,
-    /// Where a new process begins: `apply`, with `normal_exit` to come back to.
+    /// Entry of a new process: `apply`, with `normal_exit` as the return address.
     begin,
-    /// What breakpoints call from in front of the entry.
+    /// Called by breakpoints from in front of the entry.
     break_call,
-    /// Where exports lead whose calls are watched.
+    /// Target of exports whose calls are traced.
     break_export,
-    /// Where a watched call comes back to.
+    /// Return address of traced calls.
     returned,
-    /// The value of a key in a map: see the target's `stubs/maps.rs`.
+    /// Looks up a key in a map: see the target's `stubs/maps.rs`.
     map_find,
     map_find_hashed,
     map_find_deep,
     map_copy,
     map_set,
     map_done,
-    /// Calls an `rt::Lean` that makes terms.
+    /// Calls an `rt::Lean` that builds terms.
     lean_alloc,
     /// See the target's `stubs/bits.rs`.
     start_match,

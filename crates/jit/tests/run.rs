@@ -1,4 +1,4 @@
-//! Small modules, compiled by OTP's `erlc` when it is there, run without a scheduler.
+//! Small modules, compiled by OTP's `erlc` if installed, run without a scheduler.
 
 use std::path::Path;
 use std::process::Command;
@@ -23,7 +23,7 @@ fn compile(name: &str) -> Option<Vec<u8>> {
     std::fs::read(out.join(format!("{name}.beam"))).ok()
 }
 
-/// Enough of `+ - *` for the test: what templates leave to the BIFs.
+/// The part of `+ - *` that templates leave to BIFs and the test needs.
 fn arithmetic<'h>(
     p: &'h Proc,
     a: &[Term<'h>],

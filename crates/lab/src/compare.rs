@@ -1,8 +1,8 @@
-//! What changed between two reports, from what their `report.json` hold.
+//! Compares two reports by their `report.json`.
 //!
-//! A row is compared by kvik's ratio to the same peer in both, so that a machine that is slower
-//! today changes nothing; where no other took part, by kvik's own figures. It has a verdict only
-//! where the two intervals do not overlap.
+//! A row is compared by kvik's ratio to the same peer in both reports, so that a slower machine
+//! makes no difference; if no other peer took part, by kvik's own figures. There is a verdict only
+//! if the two intervals do not overlap.
 
 use crate::experiments::{subject, Better, Chart};
 use crate::stats::{interval, Ratio, TELLING};
@@ -10,26 +10,26 @@ use crate::table::TextTable;
 use serde_json::Value;
 use std::path::Path;
 
-/// The form of `report.json` that this lab writes and reads.
+/// The version of `report.json` that this lab writes and reads.
 pub const FORMAT: u64 = 2;
 
 pub struct Comparison {
     changes: Vec<Change>,
     agreement: Agreement,
-    /// What a reader must know about the two reports.
+    /// Caveats about comparing the two reports.
     pub notes: Vec<String>,
 }
 
-/// Whether two reports of the same tell the same: of each row kvik's ratio to each of the others.
+/// Whether two reports of the same code agree: by kvik's ratio to each other peer in each row.
 #[derive(Default)]
 struct Agreement {
-    /// How many ratios both have.
+    /// Number of ratios that both have.
     all: usize,
-    /// Those whose intervals do not overlap.
+    /// Ratios whose intervals do not overlap.
     apart: Vec<String>,
 }
 
-/// One row of both, by one kvik.
+/// A row that both reports have, for one kvik.
 struct Change {
     label: String,
     beside: String,
@@ -44,7 +44,7 @@ struct Change {
 enum Verdict {
     Faster,
     Slower,
-    /// The intervals overlap.
+    /// No verdict: the intervals overlap.
     None,
 }
 
@@ -67,7 +67,7 @@ impl Comparison {
             let Some(old) = list(&then["rows"]).iter().find(|r| r["id"] == row["id"]) else {
                 continue;
             };
-            // More of one time between turns is neither better nor worse.
+            // A bucket of the histogram is neither better nor worse.
             let subject = text(row, "id").split('/').next().and_then(subject);
             if subject.is_none_or(|s| s.chart == Chart::Histogram) {
                 continue;
@@ -131,7 +131,7 @@ impl Comparison {
 }
 
 impl Agreement {
-    /// The ratios of a row that both have, of enough rounds.
+    /// The ratios of a row that both have, with enough rounds.
     fn take(&mut self, then: &Value, now: &Value) {
         for (column, value) in now["beside"].as_object().into_iter().flatten() {
             let both = ratio(&then["beside"][column]).zip(ratio(value));
@@ -174,10 +174,10 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
 }
 
-/// The kviks, and whom each stands beside.
+/// Each kvik and the peer it is compared with.
 const PAIRS: [(&str, &str); 2] = [("kvik1", "otp1"), ("kvik", "otp")];
 
-/// A row by each kvik that has it in both.
+/// A change for each kvik that has the row in both reports.
 fn row_changes(then: &Value, now: &Value) -> Vec<Change> {
     PAIRS.iter().filter_map(|(ours, theirs)| change(then, now, ours, theirs)).collect()
 }
@@ -211,7 +211,7 @@ fn ratio(value: &Value) -> Option<Ratio> {
     Some(Ratio { median, low, high, rounds })
 }
 
-/// The median of a peer's rounds with its interval.
+/// The median of a peer's rounds with its confidence interval.
 fn figures(cell: &Value) -> Option<Ratio> {
     let rounds: Vec<f64> = list(&cell["rounds"]).iter().filter_map(Value::as_f64).collect();
     interval(&rounds)
@@ -240,7 +240,7 @@ fn verdict(then: Ratio, now: Ratio, better: Better) -> Verdict {
     }
 }
 
-/// What else is not the same: it may be why something changed.
+/// Other differences between the reports, which may explain a change.
 fn differences(then: &Value, now: &Value) -> Vec<String> {
     let mut notes = Vec::new();
     for (name, what) in [("model", "the processor"), ("cores", "cores"), ("kernel", "the kernel")] {

@@ -1,5 +1,5 @@
-//! The one table to look at: a line for each thing kvik is to be good at, and kvik's ratio to each
-//! of the others. Where a line stands for several rows it is their geometric mean.
+//! The summary table: a line for each of kvik's goals, with kvik's ratio to each of the others. A
+//! line that covers several rows shows their geometric mean.
 
 use crate::peers::LineUp;
 use crate::rounds::Results;
@@ -8,14 +8,14 @@ use crate::summary::{pairs, Column, SummaryRow};
 
 pub struct HeadlineRow {
     pub label: String,
-    /// How many rows are in it, in the column that has most.
+    /// Number of rows covered, in the column that has most.
     pub rows: usize,
-    /// For each of the summary's columns.
+    /// One for each of the summary's columns.
     pub ratios: Vec<Option<Ratio>>,
 }
 
-/// What a line is called, and the rows it stands for: parts of their ids, `*` for any. Of rows with
-/// a number only the one with the highest where that is `MOST`.
+/// A line's title, and the rows it covers: id parts, with `*` as a wildcard. `MOST` selects, among
+/// rows that differ by a number, the one with the highest.
 const LINES: &[(&str, &[&str])] = &[
     ("one-way messages", &["oneway"]),
     ("ping-pong", &["pingpong"]),

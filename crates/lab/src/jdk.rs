@@ -1,4 +1,4 @@
-//! Java's development kits: the newest of those that are installed.
+//! Java development kits: finds the newest installed one.
 
 use crate::peers::on_path;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ impl Jdk {
     }
 }
 
-/// `$JAVA_HOME`, the `javac` on the path, and all that lie where distributions put them.
+/// Checks `$JAVA_HOME`, the `javac` on the path, and the locations that distributions use.
 pub fn newest() -> Option<Jdk> {
     let named = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let on_path = on_path("javac").and_then(|p| home_of(&p));
@@ -40,7 +40,7 @@ fn look(home: &Path) -> Option<Jdk> {
     (jdk.compiler().is_file() && home.join("bin/java").is_file()).then_some(jdk)
 }
 
-/// `JAVA_VERSION="17.0.15"` of the file `release`; before 9 they were called 1.8.
+/// The version in `JAVA_VERSION="17.0.15"` of the file `release`; before 9 it was 1.8 and so on.
 fn version(release: &str) -> Option<Vec<u32>> {
     let text = release.lines().find_map(|l| l.strip_prefix("JAVA_VERSION="))?.trim_matches('"');
     let number = |part: &str| part.split(['-', '+', '_']).next().and_then(|p| p.parse().ok());

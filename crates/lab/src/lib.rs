@@ -1,9 +1,9 @@
-//! The laboratory: runs the five experiments on kvik and on its peers in turn, and reports.
+//! The laboratory: runs the experiments on kvik and its peers in turn, and reports.
 //!
-//! `options` reads the command line, `peers` finds who takes part, `experiments` says what is run
-//! and how its output is read, `run` runs one of them once, `rounds` interleaves them, `stats`
-//! condenses, `summary` and `headline` put side by side, `compare` says what changed, `table` and
-//! `report` show. The lab knows kvik only as a program to start.
+//! `options` parses the command line, `peers` finds the peers, `experiments` defines what is run
+//! and parses its output, `run` does one run, `rounds` interleaves runs, `stats` computes
+//! statistics, `summary` and `headline` compare peers, `compare` compares reports, `table` and
+//! `report` produce output. The lab knows kvik only as a program to start.
 #![forbid(unsafe_code)]
 
 mod compare;
@@ -46,7 +46,7 @@ pub fn main(args: Vec<String>) -> i32 {
 }
 
 fn bench(options: &LabOptions) -> Result<i32, String> {
-    // Before anything is measured, so that a name that leads nowhere takes no time.
+    // Checked before any measurement, so that a wrong file name costs no time.
     let old = options.compare.as_deref().map(compare::read).transpose()?;
     if let (Some(old), Some(new)) = (&old, options.with.as_deref()) {
         print!("{}", compare::Comparison::of(old, &compare::read(new)?).text());

@@ -1,4 +1,4 @@
-//! The machine the figures come from.
+//! The machine that the figures were measured on.
 
 use std::fs::read_to_string;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,7 +9,7 @@ pub struct Machine {
     pub kernel: String,
     pub memory_mb: u64,
     pub load: String,
-    /// When, in universal time: `2026-01-31`.
+    /// The date in UTC: `2026-01-31`.
     pub day: String,
 }
 
@@ -31,7 +31,7 @@ impl Machine {
     }
 }
 
-/// So many days after the first of 1970.
+/// The date that many days after 1970-01-01.
 fn day(mut days: u64) -> String {
     let leap = |y: u64| y.is_multiple_of(4) && (!y.is_multiple_of(100) || y.is_multiple_of(400));
     let mut year = 1970;

@@ -1,25 +1,26 @@
 //! Memory warm-up: keeps pages present for the program that runs next.
 //!
-//! A virtual machine gives pages that are free for some seconds back to its host, and to get them
-//! again costs ten times as much as to use one that was kept. Whoever comes after a pause would pay:
-//! a million processes took 0.2 s or 1.8 s here, by nothing but that, and ten thousand five times as
-//! long. So the lab holds memory that is present, lets go of as much as a program is going to take
-//! right before it starts, and takes it again as soon as it has ended, while it is still there.
+//! A virtual machine returns pages that are free for some seconds to its host; getting them back
+//! costs ten times as much as using one that was kept. The first run after a pause would pay for
+//! that: starting a million processes took 0.2 s or 1.8 s here for this reason alone, and starting
+//! ten thousand took five times as long. So the lab holds resident memory, frees as much as a
+//! program needs right before it starts, and reclaims it as soon as the program has ended, while
+//! the pages are still there.
 //!
-//! It lets go of an eighth more: what a program takes differs a little from run to run, and pages are
-//! handed out in blocks. More would do no good. Of half as much again the host had taken what was left
-//! before the program ended, and to have that present for the next took longer than the program.
+//! It frees an eighth more, as memory use varies a little from run to run, and pages are allocated
+//! in blocks. More does not help: of an additional half the host had taken the rest before the
+//! program ended, and making that resident again took longer than the program ran.
 
 use crate::machine::{field, leading};
 use kvik_sys::alloc::Ballast;
 use std::time::{Duration, Instant};
 
-/// What a program takes.
+/// Memory that a program needs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Need {
-    /// Of its own: as long as it has not run, a guess, and then the most it had.
+    /// Its own memory: an estimate before the first run, then the maximum so far.
     pub own_kb: u64,
-    /// What is not counted as its own: what is in files, tables of pages, pipes.
+    /// Memory not counted as its own: page cache, page tables, pipes.
     pub beside_kb: u64,
 }
 
@@ -31,11 +32,11 @@ impl Need {
 
 pub struct Warm {
     ballast: Ballast,
-    /// The most that is held at a time.
+    /// Maximum held at a time.
     most_kb: u64,
-    /// The most that somebody was to have.
+    /// Maximum freed for any program so far.
     held_kb: u64,
-    /// How long it took to have it present.
+    /// Time spent on making memory resident.
     pub time: Duration,
 }
 
@@ -45,7 +46,7 @@ impl Warm {
         let ballast = Ballast::new(bytes(most_kb));
         Warm { ballast, most_kb, held_kb: 0, time: Duration::ZERO }
     }
-    /// Has memory at hand for a program.
+    /// Frees memory for a program.
     pub fn make_room(&mut self, need: Need) {
         let begin = Instant::now();
         let room = need.room_kb().min(self.most_kb);
@@ -56,7 +57,7 @@ impl Warm {
         self.ballast.resize(self.ballast.size() - bytes(room));
         self.time += begin.elapsed();
     }
-    /// What there was room for has ended.
+    /// Reclaims memory after the program has ended.
     pub fn take_again(&mut self) {
         let begin = Instant::now();
         self.ballast.resize(bytes(self.held_kb));
@@ -64,7 +65,7 @@ impl Warm {
     }
 }
 
-/// Of what is available: nobody else is to be pressed out of memory.
+/// The part of available memory to hold: the rest is left to other programs.
 fn portion(available_kb: u64) -> u64 {
     available_kb / 2
 }

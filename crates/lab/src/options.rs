@@ -28,7 +28,7 @@ experiments: oneway pingpong ring spawn memory calls senders pairs lives pipes o
 Named they run in full and in every round: 'files' passes all of 100 MB by blocks of each size,
 'lines' is 1,000,000, 'programs' counts the words of 100 MB and takes all of stdlib.";
 
-/// Seconds in which all is to be done, the whole and the quick form.
+/// Time budget in seconds, in full and in quick mode.
 const BUDGET: u64 = 1490;
 const QUICK_BUDGET: u64 = 175;
 
@@ -99,7 +99,7 @@ impl LabOptions {
         let (usual, budget) =
             if options.quick { (5, QUICK_BUDGET) } else { (options.rounds, BUDGET) };
         options.rounds = rounds.unwrap_or(usual);
-        // Who says how many rounds of what gets them.
+        // In full mode an explicit number of rounds has no default time budget.
         if rounds.is_none() || options.quick {
             options.budget = options.budget.or(Some(budget));
         }

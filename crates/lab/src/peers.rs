@@ -1,8 +1,7 @@
-//! Who takes part: kvik and OTP, each on one scheduler and by default, and programs in other
-//! languages.
+//! The peers: kvik and OTP, each on one scheduler and by default, and programs in other languages.
 //!
 //! A peer that runs the Erlang programs is a command with flags; a peer in another language has its
-//! programs under `lab/peers/`, which `programs` builds.
+//! programs in `lab/peers/`, which `programs` builds.
 
 use crate::jdk;
 use crate::options::LabOptions;
@@ -13,16 +12,16 @@ use std::process::Command;
 pub enum PeerKind {
     Kvik,
     Otp,
-    /// Plain system calls and stdio; for pipes one thread with epoll.
+    /// Plain system calls and stdio; pipes use one thread with epoll.
     C,
-    /// For pipes a thread for each ring, which waits in its system calls.
+    /// Pipes use a thread for each ring, with blocking system calls.
     CBlocking,
     /// Goroutines and channels.
     Go,
     /// Rust: tasks and mpsc channels.
     Tokio,
     JavaVirtual,
-    /// A thread of the operating system for each process.
+    /// An operating system thread for each process.
     JavaThreads,
 }
 
@@ -30,11 +29,11 @@ impl PeerKind {
     pub fn is_erlang(self) -> bool {
         matches!(self, PeerKind::Kvik | PeerKind::Otp)
     }
-    /// Whether that is another way to run the same: kvik stands beside the better.
+    /// Whether `self` runs the same as `kind`, in another way: kvik is compared with the better.
     pub fn stands_for(self, kind: PeerKind) -> bool {
         self == kind || (self, kind) == (PeerKind::CBlocking, PeerKind::C)
     }
-    /// What to install where it is missing.
+    /// The package to install if it is missing.
     fn package(self) -> &'static str {
         match self {
             PeerKind::Kvik => "kvik",
@@ -55,9 +54,9 @@ pub struct Peer {
     pub kind: PeerKind,
     /// On one scheduler: compared with kvik on one scheduler.
     pub single: bool,
-    /// What was found: the machine itself, or what builds its programs.
+    /// What was found: the machine itself, or the tool that builds its programs.
     pub tool: PathBuf,
-    /// What is run, and its arguments before the experiment's own.
+    /// The program to run; below its arguments, which precede the experiment's.
     pub program: PathBuf,
     pub flags: Vec<String>,
     pub env: Vec<(String, String)>,
@@ -71,7 +70,7 @@ struct Row {
     single: bool,
     flags: &'static [&'static str],
     env: &'static [(&'static str, &'static str)],
-    /// Part of the quick form.
+    /// Part of quick mode.
     quick: bool,
 }
 
@@ -121,7 +120,7 @@ impl LineUp {
     pub fn position(&self, kind: PeerKind, single: bool) -> Option<usize> {
         self.peers.iter().position(|p| p.kind == kind && p.single == single)
     }
-    /// Those of that kind leave, and why.
+    /// Removes the peers of these kinds and records why.
     pub fn dismiss(&mut self, kinds: &[PeerKind], why: &str) {
         let gone = |p: &&Peer| kinds.contains(&p.kind);
         self.missing.extend(self.peers.iter().filter(gone).map(|p| format!("{} ({why})", p.label)));
@@ -135,7 +134,7 @@ impl Peer {
         command.args(&self.flags).envs(self.env.iter().cloned());
         command
     }
-    /// What to type to run this peer, for the report.
+    /// The command that runs this peer, for the report.
     pub fn line(&self) -> String {
         let set = self.env.iter().map(|(name, value)| format!("{name}={value}"));
         let words = set.chain([self.program.display().to_string()]).chain(self.flags.clone());
@@ -143,14 +142,14 @@ impl Peer {
     }
 }
 
-/// All there may be, as if all were installed.
+/// All possible peers, as if all were installed.
 #[cfg(test)]
 pub fn everybody() -> LineUp {
     let found = |row: &Row| peer(row, (PathBuf::from("/opt").join(row.id), Vec::new()));
     LineUp { peers: TABLE.iter().map(found).collect(), missing: vec!["nobody".to_owned()] }
 }
 
-/// What a peer is run with: its tool and the environment that needs.
+/// How to run a peer: its tool and the environment that this needs.
 type Found = (PathBuf, Vec<(String, String)>);
 
 pub fn find(options: &LabOptions) -> Result<LineUp, String> {
@@ -202,7 +201,8 @@ pub fn find(options: &LabOptions) -> Result<LineUp, String> {
     Ok(line_up)
 }
 
-/// Further versions of OTP that were named, each a peer of its own. `programs` finds out which.
+/// Additional versions of OTP named on the command line, each a peer of its own. `programs`
+/// determines the version.
 fn others<'a>(row: &'a Row, erls: &'a [PathBuf]) -> impl Iterator<Item = Peer> + 'a {
     erls.iter().enumerate().skip(1).map(move |(i, erl)| {
         let first = peer(row, (erl.clone(), Vec::new()));
@@ -235,7 +235,7 @@ fn existing(path: &str) -> Option<PathBuf> {
     Some(PathBuf::from(path)).filter(|p| p.is_file())
 }
 
-/// OTP as `make deps` unpacks it, started as its `erl` script would.
+/// OTP as unpacked by `make deps`, started as its `erl` script does.
 fn unpacked(kvik: &Path) -> Option<Found> {
     let here = std::env::current_dir().ok();
     let above = kvik.ancestors().skip(1).map(Path::to_path_buf);

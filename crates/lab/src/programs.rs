@@ -1,8 +1,8 @@
-//! The programs, carried inside the lab and built into a cache: the Erlang ones once for all peers,
-//! those in other languages with what each language builds with.
+//! The programs, embedded in the lab and built into a cache: the Erlang ones once for all peers,
+//! those in other languages with each language's build tool.
 //!
-//! A build lies in a folder named after a hash of its sources, its commands and the compiler's
-//! version, so that it is made once, and what the report says was run can be run again.
+//! A build's folder is named after a hash of its sources, its commands and the compiler's version.
+//! So each version is built once, and a reported program can be run again.
 
 use crate::peers::{on_path, LineUp, Peer, PeerKind};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 
 type Sources = &'static [(&'static str, &'static str)];
 
-/// The Erlang programs, and the texts of an Elixir project that one of them has compiled.
+/// The Erlang programs, and the sources of an Elixir project that one of them compiles.
 const ERLANG: Sources = &[
     ("ipctest.erl", include_str!("../../../experiments/ipctest.erl")),
     ("zog.erl", include_str!("../../../experiments/zog.erl")),
@@ -44,17 +44,17 @@ const ERLANG: Sources = &[
     ("shop_text.ex", include_str!("../../../lab/elixir/shop_text.ex")),
 ];
 
-/// How the programs of a language are built.
+/// How to build the programs of a language.
 struct Recipe {
     name: &'static str,
     kinds: &'static [PeerKind],
-    /// How the compiler is asked for its version.
+    /// Arguments that make the compiler print its version.
     version: &'static [&'static str],
     sources: Sources,
     /// The compiler's arguments.
     build: &'static [&'static str],
     env: &'static [(&'static str, &'static str)],
-    /// What is kept: as it is called after the build, and in the cache.
+    /// The file to keep: its name after the build, and in the cache.
     keep: Option<(&'static str, &'static str)>,
 }
 
@@ -112,7 +112,7 @@ const RECIPES: &[Recipe] = &[
             ("src/main.rs", include_str!("../../../lab/peers/tokio/src/main.rs")),
         ],
         build: &["build", "--release", "--locked", "--quiet", "--target-dir", "target"],
-        // Where there is no network it should not take long to find out.
+        // Fail fast without a network.
         env: &[("CARGO_NET_RETRY", "1"), ("CARGO_HTTP_TIMEOUT", "15")],
         keep: Some(("target/release/talk", "talk")),
     },
@@ -125,9 +125,9 @@ const VIRTUAL_JAVA: (&str, &str) =
     ("VirtualThreads.java", include_str!("../../../lab/peers/java/VirtualThreads.java"));
 
 pub struct Programs {
-    /// Where the `.beam` files are.
+    /// The folder of the `.beam` files.
     pub beams: PathBuf,
-    /// Where everything runs; it goes when the lab is done.
+    /// Working directory of all runs; deleted when the lab ends.
     pub work: Folder,
 }
 
@@ -141,13 +141,13 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left behind in the system's folder for such things hurts nobody.
+        // A leftover in the system's temporary folder is harmless.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// Builds what the peers run. Those whose programs do not build leave; without the Erlang programs
-/// nothing can be measured.
+/// Builds the peers' programs. A peer whose program does not build is dismissed; without the Erlang
+/// programs nothing can be measured.
 pub fn prepare(line_up: &mut LineUp) -> Result<Programs, String> {
     let cache = cache();
     let beams = erlang(line_up, &cache)?;
@@ -172,7 +172,7 @@ pub fn prepare(line_up: &mut LineUp) -> Result<Programs, String> {
     Ok(Programs { beams, work })
 }
 
-/// What a peer in another language is run with, now that its program is built.
+/// Sets how to run a peer in another language, after its program was built.
 fn equip(peer: &mut Peer, folder: &Path, version: &str) {
     peer.version = version.to_owned();
     let program = match peer.kind {
@@ -229,8 +229,8 @@ fn erlang(line_up: &LineUp, cache: &Path) -> Result<PathBuf, String> {
     })
 }
 
-/// OTP's compiler where it is installed, so that all peers run the same files whatever the state
-/// of kvik; otherwise the same compiler on kvik.
+/// OTP's compiler if it is installed, so that all peers run the same files whatever the state of
+/// kvik; otherwise the same compiler on kvik.
 fn compiler(line_up: &LineUp) -> Result<(PathBuf, Option<&'static str>), String> {
     if let Some(erlc) = on_path("erlc") {
         return Ok((erlc, None));
@@ -239,7 +239,8 @@ fn compiler(line_up: &LineUp) -> Result<(PathBuf, Option<&'static str>), String>
     Ok((kvik.tool.clone(), Some("erlc")))
 }
 
-/// The folder with these sources built. It is made under another name: what has its name is whole.
+/// The folder with these sources built. It is built under another name and renamed, so an existing
+/// folder is complete.
 fn built(
     cache: &Path,
     name: &str,
@@ -262,13 +263,13 @@ fn built(
     }
     build(draft.path())?;
     match std::fs::rename(draft.path(), &folder) {
-        // Somebody else was faster.
+        // A concurrent build was faster.
         Err(_) if folder.is_dir() => Ok(folder),
         renamed => renamed.map(|()| folder.clone()).map_err(fault),
     }
 }
 
-/// What a command printed, or why it failed. `javac -version` prints to the one place or the other.
+/// A command's output, or why it failed. `javac -version` prints to stdout or stderr.
 fn said_well(output: std::io::Result<Output>) -> Result<String, String> {
     let output = output.map_err(|e| format!("the compiler does not start: {e}"))?;
     let said = [&output.stdout, &output.stderr].map(|s| String::from_utf8_lossy(s).into_owned());

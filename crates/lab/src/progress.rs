@@ -1,4 +1,4 @@
-//! What runs now, and how long is left, on the line where the cursor is.
+//! Progress display on the terminal's current line: the current run and the time left.
 
 use crate::rounds::RoundStep;
 use std::collections::BTreeMap;
@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 pub struct Progress {
     steps: Vec<RoundStep>,
     rounds: usize,
-    /// When no other round begins; see `rounds`.
+    /// No round begins after that; see `rounds`.
     budget: Option<Duration>,
     begin: Instant,
     /// How long the last run of a job by a peer took.
     known: BTreeMap<(usize, usize), Duration>,
-    /// A bar is for people; a file gets a line for each round.
+    /// A terminal gets a progress bar; a file gets a line for each round.
     drawn: bool,
 }
 
@@ -33,19 +33,19 @@ impl Progress {
         self.known.insert((step.job, step.peer), time);
     }
 
-    /// What a step will take: as long as last time, or as long as others do.
+    /// Estimated time of a step: its last run's, or the average of all others.
     fn of(&self, step: &RoundStep) -> Duration {
         let number = u32::try_from(self.known.len()).unwrap_or(u32::MAX).max(1);
         let usual = || self.known.values().sum::<Duration>() / number;
         self.known.get(&(step.job, step.peer)).copied().unwrap_or_else(usual)
     }
 
-    /// What a round will take.
+    /// Estimated time of a round.
     pub fn takes(&self, round: usize) -> Duration {
         self.steps.iter().filter(|s| s.round == round).map(|s| self.of(s)).sum()
     }
 
-    /// What the steps from `index` on will take, with the rounds that the time allows.
+    /// Estimated time of the steps from `index` on, including further rounds that fit the budget.
     fn left(&self, index: usize, spent: Duration) -> Option<Duration> {
         if self.known.is_empty() {
             return None;
@@ -78,7 +78,7 @@ impl Progress {
             left.map_or(0.0, |left| spent.as_secs_f64() / (spent + left).as_secs_f64().max(0.001));
         let left = left.map_or(String::new(), |left| format!("  {} left", clock(left)));
         eprint!("\r\x1b[K{} {round}  {job} on {peer}{left}", bar(done));
-        // A terminal that is gone does not concern the measurement.
+        // A closed terminal must not affect the measurement.
         let _ = std::io::stderr().flush();
     }
 
@@ -89,12 +89,12 @@ impl Progress {
     }
 }
 
-/// Whether a round that comes after that many, and would end at that time, is not begun.
+/// Whether a round after `done` others must be skipped, as it would end at `end`.
 pub fn one_too_many(done: usize, end: Duration, budget: Duration) -> bool {
     done > 0 && end >= budget
 }
 
-/// Of fewer the spread says little.
+/// With fewer samples the spread means little.
 pub const MIN_SAMPLES: usize = 5;
 
 fn bar(done: f64) -> String {

@@ -1,5 +1,5 @@
-//! Rounds: every job on every peer in turn, A B C D B C D A, each in a fresh process. Each time
-//! another peer begins, so that nobody always has the same one before it (and its dirty pages).
+//! Rounds: every job on every peer in turn, A B C D B C D A, each in a fresh process. The first
+//! peer rotates, so that no peer always runs after the same other one (and its dirty pages).
 
 use crate::experiments::{Ask, Job};
 use crate::memory_warmup::{Need, Warm};
@@ -12,36 +12,36 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A peer that failed this often at a job is not asked again.
+/// A job is not repeated for a peer after this many failures.
 const MAX_FAILURES: usize = 2;
-/// How often a disturbed run is repeated.
+/// Maximum repeats of a disturbed run.
 const REPEATS: usize = 2;
-/// Repeating must not take more than this part of the time.
+/// Maximum fraction of the time spent on repeats.
 const REPEATING: f64 = 0.2;
 
 #[derive(Default)]
 pub struct Results {
-    /// row, then peer (index in the line-up), then a value for each time it was run.
+    /// row, then peer (index in the line-up), then a value for each run.
     pub values: BTreeMap<String, BTreeMap<usize, Vec<Option<f64>>>>,
     /// job and peer, and why it failed.
     pub faults: BTreeMap<(String, usize), Vec<String>>,
     pub rounds: usize,
-    /// job and peer, and what it needs that is not here.
+    /// job and peer, and the missing requirement.
     pub missing: BTreeMap<(String, usize), String>,
-    /// job and peer, and what each run that counts has used.
+    /// job and peer, and the resources used by each run that counts.
     pub runs: BTreeMap<(String, usize), Vec<Run>>,
-    /// job and peer, and what was started.
+    /// job and peer, and the command.
     pub commands: BTreeMap<(String, usize), String>,
     pub seconds: f64,
-    /// How much of that went into repeating disturbed runs.
+    /// Part of that spent on repeating disturbed runs.
     pub repeating_seconds: f64,
-    /// ... and into having memory at hand.
+    /// Part of that spent on memory warm-up.
     pub warming_seconds: f64,
     pub interrupted: bool,
 }
 
 impl Results {
-    /// What jobs need that is not here, each once.
+    /// Missing requirements of jobs, without duplicates.
     pub fn lacks(&self) -> Vec<String> {
         let mut all: Vec<String> =
             self.missing.iter().map(|((job, _), what)| format!("{job}: {what}")).collect();
@@ -50,7 +50,7 @@ impl Results {
     }
 }
 
-/// A run without what it printed.
+/// A run without its output.
 pub struct Run {
     pub wall_seconds: f64,
     pub cpu_seconds: f64,
@@ -61,11 +61,11 @@ pub struct Run {
     pub repeats: usize,
 }
 
-/// One run to be made.
+/// A scheduled run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundStep {
     pub round: usize,
-    /// The how-manieth run of this job this is.
+    /// Index among the runs of this job.
     time: usize,
     pub job: usize,
     pub peer: usize,
@@ -78,7 +78,7 @@ impl RoundStep {
     }
 }
 
-/// All runs in their order.
+/// All runs in order.
 fn plan(line_up: &LineUp, jobs: &[Job], rounds: usize) -> Vec<RoundStep> {
     let mut steps = Vec::new();
     for round in 0..rounds {
@@ -98,7 +98,7 @@ fn plan(line_up: &LineUp, jobs: &[Job], rounds: usize) -> Vec<RoundStep> {
     steps
 }
 
-/// What all runs share.
+/// State shared by all runs.
 struct Lab<'a> {
     line_up: &'a LineUp,
     jobs: &'a [Job],
@@ -146,8 +146,7 @@ pub fn measure(
     results
 }
 
-/// A shell that sets the limit (to the highest there is, where it may not be so high) and becomes
-/// the program.
+/// A shell that sets the descriptor limit (capped at the hard limit) and then executes the program.
 const LIMITED: &str = r#"ulimit -n "$0" 2>/dev/null || ulimit -n "$(ulimit -Hn)"; exec "$@""#;
 
 fn command(job: &Job, peer: &Peer, ask: &Ask, programs: &Programs) -> Command {
@@ -165,7 +164,7 @@ fn command(job: &Job, peer: &Peer, ask: &Ask, programs: &Programs) -> Command {
     command
 }
 
-/// What to type for it.
+/// The command as typed in a shell.
 fn typed(command: &Command, peer: &Peer) -> String {
     let quoted =
         |word: &str| match word.chars().all(|c| c.is_alphanumeric() || "+-_./:=".contains(c)) {
@@ -178,7 +177,7 @@ fn typed(command: &Command, peer: &Peer) -> String {
     set.chain(program).chain(args).collect::<Vec<_>>().join(" ")
 }
 
-/// One run of a job by a peer that counts.
+/// Runs a job on a peer and records the run that counts.
 fn one(lab: &Lab, results: &mut Results, warm: &mut Warm, step: &RoundStep) {
     let (job, peer, programs) = (&lab.jobs[step.job], &lab.line_up.peers[step.peer], lab.programs);
     let key = (job.name(), step.peer);
@@ -229,8 +228,8 @@ fn one(lab: &Lab, results: &mut Results, warm: &mut Warm, step: &RoundStep) {
     });
 }
 
-/// The most it took in earlier rounds; before the first, what the same program took when it was run
-/// in another way.
+/// Peak memory in earlier rounds; before the first, that of the same program in another
+/// configuration.
 fn peak_kb(line_up: &LineUp, results: &Results, (job, peer): &(String, usize)) -> Option<u64> {
     let most =
         |peer: usize| results.runs.get(&(job.clone(), peer))?.iter().map(|run| run.peak_kb).max();
@@ -245,11 +244,12 @@ type Rows = Vec<(String, f64)>;
 #[derive(Debug, PartialEq)]
 enum Unmeasured {
     Failed(String),
-    /// It needs a tool that is not installed: that is nobody's failure.
+    /// It needs a tool that is not installed; this is not counted as a failure.
     Lacks(String),
 }
 
-/// A run; where others disturbed it the least disturbed of up to three, while there is time.
+/// Runs a job; if others disturbed it, returns the least disturbed of up to three runs, while time
+/// allows.
 fn least_disturbed(
     mut once: impl FnMut() -> Result<(RunResult, Rows), Unmeasured>,
     results: &mut Results,

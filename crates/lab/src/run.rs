@@ -1,4 +1,4 @@
-//! One run of one program in a process of its own, with a time limit.
+//! One run of a program in a process of its own, with a time limit.
 
 use crate::system_load::SystemLoad;
 use kvik_sys::signal;
@@ -13,20 +13,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const KILL: i32 = 9;
-/// ^C, and the polite request to end.
+/// SIGINT and SIGTERM.
 const INTERRUPTS: [i32; 2] = [2, 15];
-/// Load from outside that disturbs a run, in cores.
+/// Load by other programs that counts as a disturbance, in cores.
 const DISTURBING: f64 = 0.1;
-/// What the clock of the processors' load cannot tell from nothing.
+/// Resolution of the system's CPU times: less cannot be distinguished from nothing.
 const UNSEEN_SECONDS: f64 = 0.03;
 
 #[derive(Debug, Clone)]
 pub struct RunResult {
     pub output: String,
     pub wall_seconds: f64,
-    /// Of the program and everything it started.
+    /// Resources used by the program and everything it started.
     pub usage: Usage,
-    /// Processor time that others took meanwhile, in cores.
+    /// CPU time used by others meanwhile, in cores.
     pub outside_cores: f64,
 }
 
@@ -36,9 +36,9 @@ impl RunResult {
     }
 }
 
-/// From now on ^C ends the run that goes on, and what was measured before is kept.
+/// From now on ^C ends only the current run, and earlier measurements are kept.
 pub fn heed_interrupts() {
-    // Where this does not work ^C ends the lab as it would any program, and orphans go uncounted.
+    // If this fails, ^C ends the lab like any program, and orphans are not counted.
     for signal in INTERRUPTS {
         let _ = signal::set(signal, signal::SignalAction::Handle);
     }
@@ -63,7 +63,8 @@ pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<RunR
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // A group of its own: ^C is ours, and what it leaves behind can be ended with it.
+        // A process group of its own: ^C reaches only the lab, and leftover processes can be killed
+        // together.
         .process_group(0)
         .spawn()
         .map_err(|e| e.to_string())?;
@@ -87,7 +88,7 @@ pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<RunR
     Ok(RunResult { output, wall_seconds, usage, outside_cores: others / wall_seconds.max(0.001) })
 }
 
-/// A pipe that a thread reads, so that the caller can watch the clock.
+/// A pipe read by a thread, so that the caller can watch the clock.
 struct Drain {
     bytes: Arc<Mutex<Vec<u8>>>,
     end: Receiver<()>,
@@ -100,7 +101,7 @@ impl Drain {
         let all = bytes.clone();
         std::thread::spawn(move || {
             let mut some = vec![0; 64 << 10];
-            // A pipe that breaks ends the text; the exit status tells what happened.
+            // A read error ends the output; the exit status shows what happened.
             loop {
                 match pipe.read(&mut some) {
                     Err(e) if e.kind() == ErrorKind::Interrupted => {}
@@ -116,8 +117,8 @@ impl Drain {
         Self { bytes, end }
     }
 
-    /// What was written by one that has ended. The pipe's end may not come, where somebody else still
-    /// has it: a program that left its group, or a copy of this one on its way to become another.
+    /// The output of a child that has ended. End-of-file may not come while another process has the
+    /// pipe open: one that left the group, or a fork of the lab before its `exec`.
     fn text(self) -> String {
         let _ = self.end.recv_timeout(Duration::from_secs(1));
         let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +126,7 @@ impl Drain {
     }
 }
 
-/// How the child ended, and what it has used.
+/// Waits for the child to end; its exit status and resource usage.
 fn until_end(
     child: &Child,
     begin: Instant,
@@ -146,19 +147,20 @@ fn until_end(
     }
 }
 
-/// Waits a little for what the child left behind, and ends what stays; what it has used.
+/// Waits briefly for the child's leftover processes, then kills the rest; returns their resource
+/// usage.
 fn end_group(child: &Child) -> Usage {
     let mut sum = Usage::default();
     let begin = Instant::now();
     let mut ended = false;
     while begin.elapsed() < Duration::from_secs(2) {
         match reap(0) {
-            // Nobody is left.
+            // No child is left.
             Err(_) => break,
             Ok(Some((_, _, usage))) => sum = sum.and(usage),
             Ok(None) if !ended && begin.elapsed() > Duration::from_millis(200) => {
                 ended = true;
-                // Whoever is gone needs no end.
+                // Fails if the group has ended, which is fine.
                 let _ = signal::send(-child.id().cast_signed(), KILL);
             }
             Ok(None) => std::thread::sleep(Duration::from_millis(1)),
@@ -167,7 +169,7 @@ fn end_group(child: &Child) -> Usage {
     sum
 }
 
-/// The last words of a run, on one line.
+/// The end of a run's output, on one line.
 pub fn tail(output: &str, errors: &str) -> String {
     let text = format!("{} {}", output.trim(), errors.trim());
     let flat: Vec<char> = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().collect();
@@ -175,7 +177,7 @@ pub fn tail(output: &str, errors: &str) -> String {
     flat[from..].iter().collect()
 }
 
-/// A run reaps every child there is: tests that have children have them one at a time.
+/// A run reaps every child of this process, so tests that start children are serialized.
 #[cfg(test)]
 pub static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
@@ -217,7 +219,7 @@ mod tests {
 
     #[test]
     fn output_is_read_while_the_pipe_stays_open() {
-        // It leaves the group, and so is not ended with it.
+        // It leaves the group, and so is not killed with it.
         let outcome = sh("setsid sleep 3 & echo hi", 5000).unwrap();
         assert_eq!(outcome.output, "hi\n");
     }

@@ -1,4 +1,4 @@
-//! Medians with their spread, and ratios computed pair by pair, of runs made one after the other.
+//! Medians with their spread, and ratios computed pair by pair from interleaved runs.
 
 use crate::experiments::Better;
 
@@ -33,15 +33,15 @@ pub struct Ratio {
     pub median: f64,
     pub low: f64,
     pub high: f64,
-    /// Of how many rounds.
+    /// Number of rounds.
     pub rounds: usize,
 }
 
-/// Fewer rounds say nothing of how they differ.
+/// Minimum rounds for a verdict; with fewer, their variation is unknown.
 pub const TELLING: usize = 3;
 
 impl Ratio {
-    /// Beyond what the rounds differ by.
+    /// Better by more than the rounds vary.
     pub fn is_better(&self) -> bool {
         self.rounds >= TELLING && self.low > 1.0
     }
@@ -53,7 +53,7 @@ impl Ratio {
     }
 }
 
-/// Run by run, where both have one.
+/// Ratios run by run, for runs that both have.
 pub fn pairs(ours: &[Option<f64>], theirs: &[Option<f64>], better: Better) -> Vec<f64> {
     let pair = |(a, b): (&Option<f64>, &Option<f64>)| {
         let (a, b) = ((*a)?, (*b)?);
@@ -62,14 +62,15 @@ pub fn pairs(ours: &[Option<f64>], theirs: &[Option<f64>], better: Better) -> Ve
     ours.iter().zip(theirs).filter_map(pair).collect()
 }
 
-/// The geometric mean of the medians of several rows, each a list of pairs; its interval is that of
-/// the means of each round, as far as all rows have it.
+/// The geometric mean of the medians of several rows, each a list of pairs. Its interval is that of
+/// the means of each round, over the rounds that all rows have.
 pub fn geometric_mean(rows: &[Vec<f64>]) -> Option<Ratio> {
     let all: Option<Vec<Spread>> = rows.iter().map(|row| Spread::of(row)).collect();
     let medians: Vec<f64> = all?.iter().map(|s| s.median).collect();
     let mean =
         |values: &[f64]| (values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64).exp();
-    // What slows one row of a round may slow the others: rows are not resampled by themselves.
+    // Rows of a round are correlated (one disturbance slows several), so they are not resampled
+    // independently.
     let rounds = rows.iter().map(Vec::len).min()?;
     let of_round = |i: usize| mean(&rows.iter().map(|row| row[i]).collect::<Vec<_>>());
     let Ratio { low, high, .. } = interval(&(0..rounds).map(of_round).collect::<Vec<_>>())?;
@@ -77,7 +78,7 @@ pub fn geometric_mean(rows: &[Vec<f64>]) -> Option<Ratio> {
     Some(Ratio { median, low: low.min(median), high: high.max(median), rounds })
 }
 
-/// A median with the interval it may lie in.
+/// The median and its confidence interval.
 pub fn interval(values: &[f64]) -> Option<Ratio> {
     let spread = Spread::of(values)?;
     let (low, high) = bootstrap(values);
@@ -86,14 +87,14 @@ pub fn interval(values: &[f64]) -> Option<Ratio> {
     Some(Ratio { median: spread.median, low, high, rounds: values.len() })
 }
 
-/// From the how-manieth value to the how-manieth last the median lies at 95%, whatever the values are
-/// distributed like: it lies below the lowest of `n` once in 2^n. Of fewer than nine that is all of
-/// them (six: 97%, five: 94%, three: 75%), of which resampling alone leaves out the outermost.
+/// Distribution-free 95% confidence interval of the median from order statistics: the median is
+/// below the lowest of `n` values with probability 2^-n. For fewer than nine values that is their
+/// whole range (six: 97%, five: 94%, three: 75%), whose ends resampling alone leaves out.
 fn by_order(values: &[f64]) -> (f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
-    // How likely it is that so many values lie below the median.
+    // Probability that exactly that many values are below the median.
     let (mut likely, mut outside, mut left_out) = (0.5f64.powi(n as i32), 0.0, 0);
     while outside + likely <= 0.025 && 2 * left_out < n {
         outside += likely;
@@ -106,7 +107,7 @@ fn by_order(values: &[f64]) -> (f64, f64) {
 
 const DRAWS: usize = 2000;
 
-/// Draws of runs. They are fixed: the same data give the same interval.
+/// Random draws of runs, from a fixed seed: the same data give the same interval.
 struct Draw(u64);
 
 impl Default for Draw {
@@ -122,7 +123,7 @@ impl Draw {
         self.0 ^= self.0 << 17;
         (self.0 % end as u64) as usize
     }
-    /// The median of as many as there are, drawn with replacement.
+    /// The median of a resample of the same size, drawn with replacement.
     fn median(&mut self, values: &[f64]) -> f64 {
         let mut drawn: Vec<f64> = values.iter().map(|_| values[self.below(values.len())]).collect();
         drawn.sort_by(f64::total_cmp);
@@ -130,7 +131,7 @@ impl Draw {
     }
 }
 
-/// The middle 95% of the medians of resampled values.
+/// The middle 95% of the medians of resamples.
 fn bootstrap(values: &[f64]) -> (f64, f64) {
     let mut draw = Draw::default();
     let mut medians: Vec<f64> = (0..DRAWS).map(|_| draw.median(values)).collect();
@@ -191,7 +192,7 @@ mod tests {
         assert!((mean.median - 4.0).abs() < 1e-9 && (mean.low - 4.0).abs() < 1e-9);
         let wide = geometric_mean(&[vec![1.0, 2.0, 4.0], vec![2.0, 2.0, 2.0]]).unwrap();
         assert!(wide.low < wide.median && wide.median < wide.high);
-        // One is slow when the other is fast: together they are steady.
+        // Opposite variations cancel: the means of the rounds are constant.
         let steady = geometric_mean(&[vec![1.0, 2.0, 4.0], vec![4.0, 2.0, 1.0]]).unwrap();
         assert!((steady.low - 2.0).abs() < 1e-9 && (steady.high - 2.0).abs() < 1e-9);
         assert_eq!(geometric_mean(&[]), None);

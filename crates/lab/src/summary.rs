@@ -1,5 +1,5 @@
-//! The results as rows: a cell for each peer, kvik's ratios to the others, and each peer's to
-//! itself.
+//! The results as rows: a cell for each peer, kvik's ratios to the others, and each peer's ratios
+//! to itself.
 
 use crate::experiments::{self, Better, Experiment, Job};
 use crate::headline;
@@ -13,7 +13,7 @@ pub struct SummaryRow {
     pub id: String,
     pub label: String,
     pub subject: &'static Experiment,
-    /// For each peer of the line-up.
+    /// One for each peer of the line-up.
     pub cells: Vec<Cell>,
     /// kvik's ratio, for each of the summary's columns.
     pub ratios: Vec<Option<Ratio>>,
@@ -26,12 +26,12 @@ pub enum Cell {
     NotRun,
 }
 
-/// Whom kvik is compared with: of several ways to run the same thing with the better one.
+/// What kvik is compared with: of several ways to run the same peer, the better one.
 #[derive(PartialEq)]
 pub struct Column {
     pub label: &'static str,
     kind: PeerKind,
-    /// On one scheduler only, kvik too.
+    /// Restricts the column to one scheduler, for kvik too.
     single: Option<bool>,
 }
 
@@ -52,7 +52,7 @@ const COLUMNS: &[Column] = &[
 /// A peer's speed in one row as a multiple of its speed in another.
 pub struct Itself {
     pub label: String,
-    /// For each peer of the line-up.
+    /// One for each peer of the line-up.
     pub cells: Vec<Option<Ratio>>,
 }
 
@@ -65,13 +65,13 @@ pub struct Summary {
     pub itself: Vec<Itself>,
     pub rounds: usize,
     pub seconds: f64,
-    /// Runs that counted although others disturbed them, and all runs.
+    /// Disturbed runs that counted, and all runs.
     pub disturbed: (usize, usize),
     pub interrupted: bool,
     pub faults: Vec<PeerFailure>,
 }
 
-/// What a peer failed at.
+/// A job that a peer failed at.
 pub struct PeerFailure {
     pub name: String,
     pub why: String,
@@ -117,14 +117,14 @@ impl Summary {
     pub fn kvik_failed(&self) -> bool {
         self.faults.iter().any(|f| f.kind == PeerKind::Kvik)
     }
-    /// The peers who have something in any of these rows.
+    /// The peers with a value in any of these rows.
     pub fn present(&self, rows: &[&SummaryRow]) -> Vec<usize> {
         let some = |peer: &usize| rows.iter().any(|r| r.cells[*peer] != Cell::NotRun);
         (0..self.peers.len()).filter(some).collect()
     }
 }
 
-/// Also where other rounds went well: who fails now and then has failed.
+/// Reported even if other rounds succeeded: occasional failures count.
 fn fault(
     line_up: &LineUp,
     results: &Results,
@@ -142,7 +142,7 @@ fn fault(
     }
 }
 
-/// Experiments in their own order, numbers as numbers.
+/// Sort key: experiments in their own order, numbers numerically.
 fn order(id: &str) -> (usize, Vec<(String, u64)>) {
     let first = id.split('/').next().unwrap_or_default();
     let place = experiments::SUBJECTS.iter().position(|s| s.id == first).unwrap_or(usize::MAX);
@@ -185,7 +185,7 @@ fn to_column(line_up: &LineUp, values: &Values, column: &Column, better: Better)
     interval(&pairs(line_up, values, column, better)?)
 }
 
-/// Run by run kvik's ratio to the best of a column's peers.
+/// kvik's ratio to the best of a column's peers, run by run.
 pub fn pairs(
     line_up: &LineUp,
     values: &Values,
@@ -209,12 +209,12 @@ pub fn pairs(
     best.map(|(_, pairs)| pairs)
 }
 
-/// How many times better the one peer is than the other in a row.
+/// How many times better one peer is than another in a row.
 pub fn ratio(values: &Values, ours: usize, theirs: usize, better: Better) -> Option<Ratio> {
     Ratio::of(values.get(&ours)?, values.get(&theirs)?, better)
 }
 
-/// What is compared within a peer: label, row, and the row it is a multiple of.
+/// Comparisons within a peer: label, row, and the row it is a multiple of.
 fn itself(line_up: &LineUp, results: &Results, rows: &[SummaryRow]) -> Vec<Itself> {
     let sizes = rows.iter().filter_map(|r| r.id.strip_prefix("ring/")?.parse::<u64>().ok());
     let most = sizes.max().unwrap_or(0);
@@ -252,7 +252,7 @@ fn itself(line_up: &LineUp, results: &Results, rows: &[SummaryRow]) -> Vec<Itsel
     all
 }
 
-/// Ping-pong on all schedulers as a multiple of ping-pong on one.
+/// Ping-pong on all schedulers relative to ping-pong on one.
 fn schedulers(line_up: &LineUp, results: &Results) -> Option<Itself> {
     let values = results.values.get("pingpong")?;
     let cell = |(index, peer): (usize, &crate::peers::Peer)| {
@@ -268,7 +268,7 @@ fn fault_of(jobs: &[Job], results: &Results, id: &str, peer: usize) -> Option<St
     results.faults.get(&(job.name(), peer))?.first().cloned()
 }
 
-/// Whether that job is the one that gives that row.
+/// Whether that job fills that row.
 pub fn fills(job: &Job, row: &str) -> bool {
     let (first, rest) = row.split_once('/').unwrap_or((row, ""));
     let experiment = match first {
@@ -287,7 +287,7 @@ pub fn fills(job: &Job, row: &str) -> bool {
     experiment == job.experiment && (plain || !job.detail.is_empty() && part(&job.detail))
 }
 
-/// A row for a job that nobody finished: otherwise its failure would not be seen.
+/// Adds an empty row for a job that no peer completed, so that the failure is visible.
 fn add_failed(
     rows: &mut Vec<SummaryRow>,
     line_up: &LineUp,

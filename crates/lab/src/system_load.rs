@@ -1,20 +1,19 @@
-//! The CPU time that other programs take during a run.
+//! The CPU time that other programs use during a run.
 //!
-//! What all processors did is known, and what the run has used as far as somebody waited for its parts.
-//! The rest is somebody else's; but OTP lets go of its helper, which starts ports' programs, without
-//! asking what those have used. So what other programs say of themselves is asked too, and the lesser
-//! of both counts.
+//! An upper bound is the busy time of all processors minus the CPU time of the run's reaped
+//! processes. It is too high where OTP does not reap the helper that starts ports' programs. So the
+//! CPU times that other processes report are summed too, and the lower of both counts.
 
 use std::collections::HashMap;
 use std::fs::{read_dir, read_to_string};
 
-/// The system counts time in hundredths of a second.
+/// Unit of the system's CPU times.
 const TICKS_A_SECOND: f64 = 100.0;
 
-/// What was used so far, in ticks.
+/// CPU time used so far, in ticks.
 pub struct SystemLoad {
     busy: Option<u64>,
-    /// By each process but this one, and by those that it waited for.
+    /// Of each other process, including the children it has reaped.
     others: HashMap<u32, u64>,
 }
 
@@ -22,8 +21,8 @@ impl SystemLoad {
     pub fn look() -> SystemLoad {
         SystemLoad { busy: busy(), others: others() }
     }
-    /// Seconds of processor time that others took since then, while a run took so many that are
-    /// known. All that the run started must have ended.
+    /// CPU seconds used by others since then; `own_seconds` is what the run used. All processes of
+    /// the run must have ended.
     pub fn others_since(&self, own_seconds: f64) -> f64 {
         let now = SystemLoad::look();
         let said: u64 = now
@@ -37,19 +36,19 @@ impl SystemLoad {
     }
 }
 
-/// Busy time of all cores so far: everybody's.
+/// Busy time of all cores so far, by all processes.
 fn busy() -> Option<u64> {
     let stat = read_to_string("/proc/stat").ok()?;
     let cpu = stat.lines().next()?;
     let fields: Vec<u64> = cpu.split_whitespace().skip(1).filter_map(|f| f.parse().ok()).collect();
-    // user nice system idle iowait irq softirq steal: all but idle and iowait
+    // user nice system idle iowait irq softirq steal: all except idle and iowait
     Some(fields.iter().enumerate().filter(|(i, _)| *i < 8 && *i != 3 && *i != 4).map(|f| f.1).sum())
 }
 
 fn others() -> HashMap<u32, u64> {
     let pids = read_dir("/proc").into_iter().flatten().flatten();
     let pids = pids.filter_map(|e| e.file_name().to_str()?.parse().ok());
-    // Who is gone by then is left out.
+    // Processes that have ended meanwhile are left out.
     pids.filter(|pid| *pid != std::process::id())
         .filter_map(|pid| Some((pid, used(pid)?)))
         .collect()
@@ -57,8 +56,8 @@ fn others() -> HashMap<u32, u64> {
 
 fn used(pid: u32) -> Option<u64> {
     let stat = read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Its name stands in parentheses, and may have any in it. Fields 14 to 17 are utime, stime and
-    // the same of children that were waited for.
+    // The name is in parentheses and may itself contain some. Fields 14 to 17 are utime, stime, and
+    // the same of reaped children.
     let fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
     fields.map(|f| f.parse::<u64>().ok()).sum()
 }
@@ -83,7 +82,7 @@ mod tests {
         let seen = before.others_since(0.0);
         other.kill().unwrap();
         other.wait().unwrap();
-        // However many others want the processors, it has had some of one.
+        // Even with other load on the processors it has run for some time.
         assert!(seen > 0.05, "{seen}");
     }
 

@@ -1,4 +1,4 @@
-//! Tables as words: what the terminal and the Markdown form of the report show.
+//! Tables as text, for the terminal and the Markdown report.
 
 use crate::experiments::Job;
 use crate::peers::LineUp;
@@ -9,7 +9,7 @@ use crate::summary::{Cell, Summary, SummaryRow};
 /// The first line is the heading.
 pub struct TextTable(pub Vec<Vec<String>>);
 
-/// Medians, or medians with what they lie between.
+/// Medians alone, or with their ranges.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Detail {
     Median,
@@ -58,11 +58,11 @@ pub fn all(summary: &Summary) -> Vec<&SummaryRow> {
     summary.rows.iter().collect()
 }
 
-/// Rows one after the other that the same peers have something in.
+/// Consecutive rows that the same peers have values for.
 fn blocks(summary: &Summary) -> Vec<Vec<&SummaryRow>> {
     let mut blocks: Vec<Vec<&SummaryRow>> = Vec::new();
     for row in &summary.rows {
-        // Threads do not take part in large rings: that begins no new table.
+        // Threads are missing in large rings; that does not start a new table.
         let fits = blocks.last().is_some_and(|block| {
             let (here, before) = (summary.present(&[row]), summary.present(block));
             here.iter().all(|peer| before.contains(peer)) && here.len() * 2 > before.len()
@@ -75,7 +75,7 @@ fn blocks(summary: &Summary) -> Vec<Vec<&SummaryRow>> {
     blocks
 }
 
-/// What was measured, for the peers that have anything there.
+/// The measured values, for the peers that have any.
 pub fn figures(summary: &Summary, rows: &[&SummaryRow], detail: Detail) -> TextTable {
     let peers = summary.present(rows);
     let mut heading = vec![String::new(), "unit".to_owned()];
@@ -88,7 +88,7 @@ pub fn figures(summary: &Summary, rows: &[&SummaryRow], detail: Detail) -> TextT
     TextTable(std::iter::once(heading).chain(rows.iter().map(line)).collect())
 }
 
-/// kvik beside the others.
+/// kvik's ratios to the others.
 pub fn ratios(summary: &Summary, rows: &[&SummaryRow], detail: Detail) -> TextTable {
     let mut heading = vec![String::new()];
     heading.extend(summary.columns.iter().map(|c| c.label.to_owned()));
@@ -100,7 +100,7 @@ pub fn ratios(summary: &Summary, rows: &[&SummaryRow], detail: Detail) -> TextTa
     TextTable(std::iter::once(heading).chain(known.map(line)).collect())
 }
 
-/// What is to be looked at first.
+/// The summary table.
 pub fn headline(summary: &Summary, detail: Detail) -> TextTable {
     let mut heading = vec![String::new()];
     heading.extend(summary.columns.iter().map(|c| c.label.to_owned()));
@@ -111,7 +111,7 @@ pub fn headline(summary: &Summary, detail: Detail) -> TextTable {
     TextTable(std::iter::once(heading).chain(summary.headline.iter().map(line)).collect())
 }
 
-/// Each peer beside itself.
+/// Each peer's ratios to itself.
 pub fn itself(summary: &Summary, detail: Detail) -> TextTable {
     let some = |peer: &usize| summary.itself.iter().any(|i| i.cells[*peer].is_some());
     let peers: Vec<usize> = (0..summary.peers.len()).filter(some).collect();
@@ -124,7 +124,7 @@ pub fn itself(summary: &Summary, detail: Detail) -> TextTable {
     TextTable(std::iter::once(heading).chain(summary.itself.iter().map(line)).collect())
 }
 
-/// What the runs of some jobs have used: medians, the highest memory.
+/// Resources used by the runs of some jobs: medians, and the highest memory.
 pub fn usage(line_up: &LineUp, jobs: &[&Job], results: &Results) -> TextTable {
     let heading = ["", "peer", "time", "processor time", "memory", "context switches", "others"];
     let mut lines = vec![heading.map(str::to_owned).to_vec()];
@@ -175,7 +175,7 @@ fn ratio(ratio: Option<Ratio>, detail: Detail) -> String {
     }
 }
 
-/// Three or four digits that matter.
+/// Formats with three or four significant digits.
 pub fn number(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
@@ -189,7 +189,7 @@ pub fn number(value: f64) -> String {
 }
 
 impl TextTable {
-    /// The first columns to the left, figures to the right.
+    /// Aligns the first columns left, figures right.
     pub fn aligned(&self, left: usize) -> String {
         let columns = self.0.iter().map(Vec::len).max().unwrap_or(0);
         let width =

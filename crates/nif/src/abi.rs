@@ -1,4 +1,4 @@
-//! What OTP's `erl_nif.h` lays down: the structures that libraries and the machine share.
+//! Structures of OTP's `erl_nif.h`, shared with libraries.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -36,7 +36,7 @@ pub struct OldFunction {
     pub code: Native,
 }
 
-/// `ErlNifEntry`; a library made for an older version has no more than the fields of its time.
+/// `ErlNifEntry`; a library made for an older version has only that version's fields.
 #[repr(C)]
 pub struct Entry {
     pub major: c_int,
@@ -81,13 +81,13 @@ pub struct TypeInit {
     pub dtor: Option<Dtor>,
     pub stop: Option<StopFn>,
     pub down: Option<Down>,
-    /// How many of the four are there, where the type is made by `enif_init_resource_type`.
+    /// How many of the callbacks are set, for `enif_init_resource_type`.
     pub members: c_int,
     pub dyncall: Option<DynCall>,
 }
 
 impl TypeInit {
-    /// Is there no callback?
+    /// Whether no callback is set.
     pub fn is_empty(&self) -> bool {
         self.dtor.is_none() && self.stop.is_none() && self.down.is_none() && self.dyncall.is_none()
     }

@@ -1,5 +1,5 @@
-//! Addresses of functions of the C interface: a table of them keeps those in the program that nothing
-//! else names.
+//! Addresses of the C interface's functions: a table of them keeps functions in the program that
+//! nothing else references.
 
 /// A function's address.
 pub struct Address(#[allow(dead_code)] pub *const ());

@@ -13,7 +13,7 @@ use crate::pointers::{Array, CTerm, InOut, OutPointer, Word};
 const SAFE: c_uint = 0x2000_0000;
 
 impl NifBinary {
-    /// What it owns or points to.
+    /// The bytes that it owns or points to.
     pub fn bytes(&self) -> &[u8] {
         if self.data.is_null() {
             return &[];
@@ -79,7 +79,7 @@ pub extern "C" fn enif_alloc_binary(size: usize, to: OutPointer<NifBinary>) -> c
     to.put(owning(b, size));
     1
 }
-/// The off-heap binary that a structure owned; it owns nothing afterwards.
+/// Takes the off-heap binary out of a structure.
 pub fn take(b: &mut NifBinary) -> Option<BinRef> {
     let owned = std::mem::replace(&mut b.owned, ptr::null_mut());
     // SAFETY: what stands there came from `into_raw`, and is taken once.
@@ -117,7 +117,8 @@ pub extern "C" fn enif_release_binary(mut b: InOut<NifBinary>) {
     b.data = ptr::null_mut();
     b.size = 0;
 }
-/// A term with the bytes; what the structure owned belongs to the term, and can still be read.
+/// Makes a term of the bytes. A binary that the structure owned passes to the term, and stays
+/// readable.
 #[no_mangle]
 pub extern "C" fn enif_make_binary(e: EnvPtr, mut b: InOut<NifBinary>) -> Word {
     let Some(b) = b.get() else { return crate::env::enif_make_badarg(e) };
@@ -154,7 +155,7 @@ pub extern "C" fn enif_term_to_binary(_: EnvPtr, t: CTerm, to: OutPointer<NifBin
     to.put(owning(BinRef::from_bytes(&bytes), bytes.len()));
     1
 }
-/// How many bytes the term took, 0 for a failure.
+/// Returns the bytes consumed, or 0 on failure.
 #[no_mangle]
 pub extern "C" fn enif_binary_to_term(
     e: EnvPtr,

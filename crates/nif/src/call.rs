@@ -1,5 +1,4 @@
-//! Calls of native functions: on the scheduler, or, for dirty ones, on a thread that may be busy or
-//! wait for long.
+//! Calls of native functions: on the scheduler, or, for dirty ones, on a thread that may block.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint};
@@ -17,16 +16,16 @@ use crate::env::{set_thread_kind, EnvPtr, NifEnv, ScheduledNif};
 use crate::library::NifLibrary;
 use crate::pointers::{Array, CStrPtr, CTerm, Word};
 
-/// What a function that a library has is called by. Its entry comes first: native code knows it by
-/// that address. None is ever freed.
+/// A callable library function. `entry` comes first: native code identifies the record by that
+/// address. Records are never freed.
 #[repr(C)]
 pub struct Record {
     pub entry: Export,
     code: Native,
     flags: c_uint,
     lib: *const NifLibrary,
-    /// The function that was called, where this one runs in its place. Its arguments come first then,
-    /// as one tuple, that exceptions may show them.
+    /// The NIF that was called, if this function replaces it (`enif_schedule_nif`). The first
+    /// argument is then the tuple of its arguments, for exceptions.
     called: Option<&'static Export>,
 }
 // SAFETY: nothing in it changes; the library is there while its module's code can be called.
@@ -34,7 +33,7 @@ unsafe impl Send for Record {}
 // SAFETY: as above.
 unsafe impl Sync for Record {}
 
-/// What a record is known by: library, code, flags and name, and what was called.
+/// Identity of a record: library, code, flags, name, and the NIF that was called.
 type Key = (usize, usize, c_uint, Atom, Atom, u32, usize);
 
 fn records() -> MutexGuard<'static, HashMap<Key, &'static Record>> {
@@ -44,7 +43,7 @@ fn records() -> MutexGuard<'static, HashMap<Key, &'static Record>> {
     RECORDS.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// The record of a function, made when there is none yet.
+/// The record of a function, created if missing.
 pub fn record(
     lib: *const NifLibrary,
     (module, name, arity): (Atom, Atom, u32),
@@ -65,11 +64,11 @@ pub fn record(
 }
 
 impl Record {
-    /// The arguments of the C function.
+    /// The arguments passed to the C function.
     fn own<'a, 'h>(&self, args: &'a [Term<'h>]) -> &'a [Term<'h>] {
         &args[(self.called.is_some() as usize).min(args.len())..]
     }
-    /// An exception: of the function that was called.
+    /// Attributes an exception to the NIF that was called.
     fn raised(&self, p: &Proc, args: &[Term<'_>], raised: Raised) -> Raised {
         if let (Some(e), Some(first)) = (self.called, args.first()) {
             p.trap_to.set(Some(e));
@@ -77,14 +76,14 @@ impl Record {
         }
         raised
     }
-    /// The function that runs in this one's place.
+    /// The function that replaces this one.
     fn next(&'static self, n: &ScheduledNif) -> Option<&'static Record> {
         // SAFETY: the library whose function was called.
         let module = unsafe { self.lib.as_ref() }.map_or(am::undefined, |l| l.module);
         let name = (module, n.name, n.args.len() as u32);
         record(self.lib, name, n.code, n.flags, Some(self.called.unwrap_or(&self.entry)))
     }
-    /// Has it called, with arguments of its own.
+    /// Continues with the next function and its arguments.
     fn go_on<'h>(
         &self,
         p: &'h Proc,
@@ -101,7 +100,7 @@ impl Record {
     }
 }
 
-/// What happens where native code calls a record's entry.
+/// Called when native code calls a record's entry.
 fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h> {
     // SAFETY: only entries in records lead here; they come first there.
     let r: &'static Record = unsafe { &*std::ptr::from_ref(e).cast() };
@@ -110,13 +109,13 @@ fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h>
         return match p.resumed::<Waiting>() {
             Some(job) => match job.take() {
                 Some(outcome) => outcome.finish(p, r, args),
-                // Not yet.
+                // Not finished yet.
                 None => Err(p.again::<Waiting>(job, None)),
             },
             None => Err(start(p, r, own)),
         };
     }
-    // It may take long, or wait for what a program does.
+    // The call may take long or wait for a program, so pending port output is written first.
     kvik_port::write_coalescing::write();
     let mut e = NifEnv::of_call(p, r.lib);
     // SAFETY: the function of a library that is loaded, with as many arguments as it is to have.
@@ -128,7 +127,7 @@ fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h>
     ended(p, r, args, w, exception, next)
 }
 
-/// A call whose value is not all there is to it.
+/// Handles a call that raised, scheduled another function, or returned no term.
 #[cold]
 fn ended<'h>(
     p: &'h Proc,
@@ -150,7 +149,7 @@ fn ended<'h>(
     }
 }
 
-/// Runs another native function in place of this one, which returns what this gives.
+/// Schedules another native function, whose result becomes this one's.
 #[no_mangle]
 pub extern "C" fn enif_schedule_nif(
     mut e: EnvPtr,
@@ -170,7 +169,7 @@ pub extern "C" fn enif_schedule_nif(
     NONE
 }
 
-/// What a dirty call came to.
+/// Result of a dirty call.
 enum Outcome {
     Value(OwnedTerm),
     Raised(OwnedTerm),
@@ -206,7 +205,7 @@ impl Outcome {
     }
 }
 
-/// Has a thread make the call, with copies of the arguments: the process may be ended meanwhile.
+/// Starts the call on a thread, with copies of the arguments, as the process may end meanwhile.
 fn start(p: &Proc, r: &'static Record, args: &[Term<'_>]) -> Raised {
     let job = Job(Arc::new(Mutex::new(None)));
     let done = job.clone();

@@ -152,15 +152,15 @@ pub extern "C" fn enif_get_map_value(
 pub struct MapIterator {
     map: Word,
     size: u64,
-    /// 0 before the first pair, `size + 1` behind the last one.
+    /// 0 before the first pair, `size + 1` after the last one.
     index: u64,
-    /// The pairs of the map, in order, behind one more pointer.
+    /// The map's pairs in order, behind a further indirection.
     pairs: *mut Vec<(Word, Word)>,
     unused: *mut c_void,
     spare: [*mut c_void; 2],
 }
 
-/// `entry`: 1 to begin at the first pair, 2 at the last one.
+/// `entry`: 1 starts at the first pair, 2 at the last.
 #[no_mangle]
 pub extern "C" fn enif_map_iterator_create(
     _: EnvPtr,

@@ -1,5 +1,4 @@
-//! [`NifEnv`], which C knows as `ErlNifEnv`: where terms are made, and what a call of a NIF leaves
-//! behind besides its value.
+//! [`NifEnv`], C's `ErlNifEnv`: where terms are built, and the side results of a NIF call.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
@@ -17,7 +16,7 @@ use crate::library::NifLibrary;
 use crate::pointers::{CTerm, OutPointer, Word};
 use crate::resource_types::Opened;
 
-/// What `enif_schedule_nif` asked for: it is called in place of the NIF's value.
+/// A request by `enif_schedule_nif`: called instead of returning the NIF's value.
 pub struct ScheduledNif {
     pub name: kvik_term::Atom,
     pub code: Native,
@@ -25,21 +24,21 @@ pub struct ScheduledNif {
     pub args: Vec<CTerm>,
 }
 
-/// An environment. Terms made in it live on the heap of the process that calls, or, where it
-/// stands alone, on one of its own.
+/// An environment. Its terms are on the heap of the calling process, or, for an independent
+/// environment, on a heap of its own.
 pub struct NifEnv {
     heap: *const Heap,
     own: Option<Box<Heap>>,
-    /// The process that runs on this thread, in a call on a scheduler.
+    /// The process that this thread runs, in a call on a scheduler.
     pub proc: *const Proc,
     /// The process that the environment belongs to.
     pub pid: Option<u32>,
     pub lib: *const NifLibrary,
     pub exception: Option<CTerm>,
     pub next: Option<ScheduledNif>,
-    /// Bytes that were moved for `enif_inspect_binary` and its kin.
+    /// Bytes copied for `enif_inspect_binary` and similar.
     pub bytes: Vec<Box<[u8]>>,
-    /// Vectors that it frees at its end.
+    /// Vectors freed with the environment.
     pub vectors: Vectors,
     /// Resource types opened while a library is loaded.
     pub opened: Option<Vec<Opened>>,
@@ -64,7 +63,7 @@ impl NifEnv {
     pub fn of_call(p: &Proc, lib: *const NifLibrary) -> NifEnv {
         NifEnv { proc: p, pid: Some(p.pid()), ..NifEnv::over(&p.heap, lib) }
     }
-    /// For a call on behalf of a process, on a thread that does not run it.
+    /// For a call on behalf of a process, on a thread that does not run the process.
     pub fn of_job(heap: &Heap, pid: u32, lib: *const NifLibrary) -> NifEnv {
         NifEnv { pid: Some(pid), ..NifEnv::over(heap, lib) }
     }
@@ -81,7 +80,7 @@ impl NifEnv {
         // SAFETY: null, or the process that this thread runs.
         unsafe { self.proc.as_ref() }
     }
-    /// Forgets all its terms.
+    /// Drops all its terms.
     pub fn clear(&mut self) {
         if self.own.is_some() {
             let own = Box::new(Heap::detached());
@@ -109,19 +108,19 @@ pub struct EnvPtr(*mut NifEnv);
 impl EnvPtr {
     pub const NULL: EnvPtr = EnvPtr(ptr::null_mut());
 
-    /// The environment, where the interface lets C pass none.
+    /// The environment; `None` where the interface allows null.
     pub fn get(&mut self) -> Option<&mut NifEnv> {
         // SAFETY: the interface's contract: null, or a live environment that nobody else uses.
         unsafe { self.0.as_mut() }
     }
-    /// The environment, which has to be there.
+    /// The environment, which must not be null.
     pub fn env(&mut self) -> &mut NifEnv {
         match self.get() {
             Some(e) => e,
             None => no_environment(),
         }
     }
-    /// The heap that terms of the environment are made on.
+    /// The heap on which the environment's terms are built.
     pub fn heap(&self) -> &Heap {
         // SAFETY: as for `get`.
         match unsafe { self.0.as_ref() } {
@@ -133,18 +132,18 @@ impl EnvPtr {
         self.0.is_null()
     }
     /// # Safety
-    /// Null, or an environment that nobody else uses as long as this is used.
+    /// Null, or an environment with no other users while this is used.
     #[cfg(test)]
     pub unsafe fn new(e: *mut NifEnv) -> EnvPtr {
         EnvPtr(e)
     }
-    /// For passing it on to a function of C's.
+    /// The pointer to pass to a C function.
     pub fn as_ptr(&self) -> *mut NifEnv {
         self.0
     }
 }
 
-/// C has broken the contract: there is nothing to go on with, and no caller to tell.
+/// C has violated the contract: there is no way to continue, and no caller to return an error to.
 #[cold]
 fn no_environment() -> ! {
     eprintln!("A NIF library passed a null environment to a function that needs one.");
@@ -154,7 +153,7 @@ fn no_environment() -> ! {
 thread_local! {
     static KIND: Cell<c_int> = const { Cell::new(0) };
 }
-/// `ERL_NIF_THR_NORMAL_SCHEDULER` and its kin; they are `1 +` the flags of a dirty job.
+/// `ERL_NIF_THR_NORMAL_SCHEDULER` and similar: 1 plus the flags of a dirty job.
 pub fn set_thread_kind(kind: c_int) {
     KIND.set(kind)
 }
@@ -199,7 +198,7 @@ pub extern "C" fn enif_make_copy(e: EnvPtr, t: CTerm) -> Word {
 pub extern "C" fn enif_make_badarg(e: EnvPtr) -> Word {
     enif_raise_exception(e, am::badarg.into())
 }
-/// What stands for an exception in a NIF's value: no term.
+/// Returns the value that marks an exception; it is no term.
 #[no_mangle]
 pub extern "C" fn enif_raise_exception(mut e: EnvPtr, reason: CTerm) -> Word {
     e.env().exception = Some(reason);
@@ -216,12 +215,12 @@ pub extern "C" fn enif_has_pending_exception(mut e: EnvPtr, reason: OutPointer<W
     1
 }
 
-/// Takes `percent` of a time slice; 1 where nothing is left of it.
+/// Consumes `percent` of a time slice; returns 1 if it is exhausted.
 #[no_mangle]
 pub extern "C" fn enif_consume_timeslice(mut e: EnvPtr, percent: c_int) -> c_int {
     let Some(p) = e.env().proc() else { return 0 };
     let part = kvik_proc::sched::REDUCTIONS * percent.clamp(1, 100) as i64 / 100;
-    // A time slice is all that can be taken, however much of it is gone already.
+    // At most one whole time slice is consumed, however much is used up already.
     let used = kvik_proc::sched::used_in_turn(p) as i64;
     p.heap.bump_reductions(part.max(1).min(kvik_proc::sched::REDUCTIONS - used).max(0));
     p.out_of_reductions() as c_int

@@ -1,4 +1,4 @@
-//! Every function of `erl_nif.h` by its address.
+//! The address of every function of `erl_nif.h`.
 
 use crate::address::by_address;
 use crate::binaries::{

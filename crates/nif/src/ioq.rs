@@ -1,4 +1,4 @@
-//! Vectors of bytes, and queues of them, as `writev` takes them.
+//! Vectors of bytes, and queues of them, in the form `writev` takes.
 
 use std::collections::VecDeque;
 use std::ffi::c_int;
@@ -13,7 +13,7 @@ use crate::env::EnvPtr;
 use crate::iovec::{make, Part, Vector};
 use crate::pointers::{CTerm, In, InOut, OutPointer, Word};
 
-/// A binary's bytes: shared where they lie outside the heap.
+/// A binary's bytes, shared if they are off-heap.
 fn part(heap: Option<&Heap>, t: Term<'_>) -> Option<Part> {
     let bits = t.as_bits().filter(|b| b.is_binary())?;
     let shared = heap.and_then(|h| h.off_heap_of(t)).filter(|(_, at, _)| at % 8 == 0);
@@ -26,7 +26,7 @@ fn part(heap: Option<&Heap>, t: Term<'_>) -> Option<Part> {
     })
 }
 
-/// The binaries of a list, at most `max` of them, and the rest of the list.
+/// Reads at most `max` binaries of a list; returns the rest of the list.
 #[no_mangle]
 pub extern "C" fn enif_inspect_iovec(
     mut e: EnvPtr,
@@ -59,11 +59,11 @@ pub extern "C" fn enif_inspect_iovec(
 pub struct IoQueue {
     parts: VecDeque<Part>,
     size: usize,
-    /// What `peek` has given.
+    /// The vectors that `peek` has returned.
     vectors: Vec<iovec>,
 }
 impl IoQueue {
-    /// Adds what is left of some parts behind the first `skip` bytes.
+    /// Adds the bytes of some parts after the first `skip`.
     fn add(&mut self, parts: impl Iterator<Item = Part>, mut skip: usize) {
         for mut p in parts {
             let n = skip.min(p.len);
@@ -78,7 +78,7 @@ impl IoQueue {
     }
 }
 
-/// The one option there is is 1.
+/// The only valid option is 1.
 #[no_mangle]
 pub extern "C" fn enif_ioq_create(opts: c_int) -> InOut<IoQueue> {
     match opts {
@@ -149,7 +149,7 @@ pub extern "C" fn enif_ioq_peek(mut q: InOut<IoQueue>, len: OutPointer<c_int>) -
     len.put(q.vectors.len() as c_int);
     q.vectors.as_mut_ptr()
 }
-/// The first part as a binary.
+/// Returns the first part as a binary.
 #[no_mangle]
 pub extern "C" fn enif_ioq_peek_head(
     e: EnvPtr,

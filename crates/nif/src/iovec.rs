@@ -22,10 +22,10 @@ impl Part {
 }
 
 const SMALL: usize = 16;
-/// The structure was made here.
+/// Flag: the structure was allocated here.
 const MADE: c_int = 1;
 
-/// `ErlNifIOVec`. `parts` keeps the bytes; `iov` points to where it says the bytes are.
+/// `ErlNifIOVec`. `parts` keeps the bytes alive; `iov` points to their addresses.
 #[repr(C)]
 pub struct Vector {
     count: c_int,
@@ -42,7 +42,7 @@ struct Parts {
 }
 
 impl Vector {
-    /// The parts, and how many bytes they are. `None`: it was freed.
+    /// The parts and their total size. `None`: it was freed.
     pub fn parts(&self) -> Option<(&[Part], usize)> {
         // SAFETY: null, or what `fill` has put there.
         let parts = unsafe { self.parts.as_ref() }?;
@@ -58,7 +58,7 @@ impl Vector {
         self.parts = Box::into_raw(Box::new(Parts { parts, vectors }));
     }
 }
-/// Fills in the structure of C's that stands at `to`, or makes one where null stands there.
+/// Fills in the C structure at `to`, or allocates one if that is null.
 pub fn make(to: &mut *mut Vector, parts: Vec<Part>) -> Filled {
     // SAFETY: the interface's contract: null, or a structure of the caller's.
     match unsafe { to.as_mut() } {
@@ -75,7 +75,7 @@ pub fn make(to: &mut *mut Vector, parts: Vec<Part>) -> Filled {
 /// A vector that [`make`] has filled in.
 pub struct Filled(*mut Vector);
 
-/// The vectors that an environment has to free.
+/// Vectors that an environment must free.
 #[derive(Default)]
 pub struct Vectors(pub Vec<Filled>);
 impl Drop for Vectors {
@@ -87,7 +87,7 @@ impl Drop for Vectors {
 }
 
 /// # Safety
-/// [`make`] has filled it in, and nobody uses it any more.
+/// [`make`] has filled it in, and there are no other users any more.
 unsafe fn free(v: *mut Vector) {
     // SAFETY: as the caller says.
     unsafe {
@@ -101,7 +101,7 @@ unsafe fn free(v: *mut Vector) {
     }
 }
 
-/// Frees one that stands alone.
+/// Frees a vector that no environment owns.
 #[no_mangle]
 pub extern "C" fn enif_free_iovec(mut v: InOut<Vector>) {
     if let Some(v) = v.get() {

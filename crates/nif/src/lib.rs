@@ -1,9 +1,9 @@
-//! NIF libraries: what C programs made for OTP 25's `erl_nif.h` call, and how `erlang:load_nif/2`
-//! loads them (see `docs/internals/nif.md`). Linked-in drivers: the same for `erl_driver.h` and
-//! `erl_ddll` (see `docs/internals/linked-in-drivers.md`).
+//! NIF libraries: the functions of OTP 25's `erl_nif.h`, which C libraries call, and loading by
+//! `erlang:load_nif/2` (see `docs/internals/nif.md`). Linked-in drivers: the same for
+//! `erl_driver.h` and `erl_ddll` (see `docs/internals/linked-in-drivers.md`).
 //!
-//! The functions named `enif_…` are the interface's, documented in OTP's manual page `erl_nif`. They
-//! trust their callers as C does: what C passes has types that only C can make (`pointers`). Nothing
+//! The functions named `enif_…` are documented in OTP's manual page `erl_nif`. They trust their
+//! callers as C does: values passed by C have types that only C can construct (`pointers`). Nothing
 //! here unwinds into C.
 
 mod abi;
@@ -36,7 +36,7 @@ mod threads;
 mod variadic;
 mod watchers;
 
-/// Has `erlang:load_nif/2` load libraries. The answer is how many functions those find here.
+/// Installs the hook of `erlang:load_nif/2`. Returns the number of functions exported to libraries.
 pub fn install() -> usize {
     kvik_bifs::code::set_nif_loader(load::load_nif);
     kvik_port::event_loop::set_library(|fd, read, write, hangup| {

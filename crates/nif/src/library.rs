@@ -1,4 +1,4 @@
-//! [`NifLibrary`]: a NIF library that is open.
+//! [`NifLibrary`]: an open NIF library.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicPtr};
@@ -8,16 +8,16 @@ use kvik_term::Atom;
 use crate::abi::Unload;
 use crate::env::NifEnv;
 
-/// A library that is open, for one version of one module.
+/// An open library, for one version of one module.
 pub struct NifLibrary {
     pub handle: *mut c_void,
     pub module: Atom,
-    /// What `load` or `upgrade` has set.
+    /// Set by `load` or `upgrade`.
     pub priv_data: AtomicPtr<c_void>,
-    /// To be called before it is closed, once `load` has succeeded.
+    /// Called before it is closed, if `load` has succeeded.
     pub unload: Option<Unload>,
     pub loaded: AtomicBool,
-    /// Bytes of a `ErlNifResourceTypeInit` as it knows it.
+    /// Size of `ErlNifResourceTypeInit` in the library's version of the interface.
     pub type_init_size: usize,
 }
 // SAFETY: the handle is only used to close it; the rest does not change or is atomic.

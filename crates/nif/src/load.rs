@@ -1,4 +1,4 @@
-//! Loading a library for a module, and giving it up again.
+//! Loads a module's NIF library, and unloads it.
 
 use std::ffi::{c_int, c_void, CStr, CString};
 use std::ptr;
@@ -17,8 +17,8 @@ use crate::pointers::CStrPtr;
 use crate::resource_types;
 use crate::shared_object::last_error;
 
-/// What a module's version has loaded. When it goes the library is closed, but not before the last
-/// resource with a callback in it has gone.
+/// The library of a module version. Dropping it closes the library, but only after the last
+/// resource with a callback in the library is gone.
 struct Loaded(Arc<NifLibrary>);
 impl Drop for Loaded {
     fn drop(&mut self) {
@@ -26,10 +26,10 @@ impl Drop for Loaded {
     }
 }
 
-/// Why a library was not loaded: what kind of error, and the text of it.
+/// Why a library was not loaded: error atom and text.
 type Refusal = (&'static str, String);
 
-/// One library at a time.
+/// Serializes loading.
 static LOADING: Mutex<()> = Mutex::new(());
 
 /// `erlang:load_nif/2`
@@ -74,7 +74,7 @@ fn load(p: &Proc, i: &LoadedModule, path: &[u8], info: Term<'_>) -> Result<(), R
         loaded: AtomicBool::new(false),
         type_init_size: if entry.minor >= 12 { entry.sizeof_resource_type_init } else { 0 },
     };
-    // From here on an error closes it.
+    // From here on an error closes the library.
     let lib = Arc::new(lib);
     check(entry, i)?;
     let functions = functions(entry, i, &lib)?;
@@ -133,7 +133,7 @@ fn open(path: &[u8]) -> Result<(*mut c_void, *const Entry), Refusal> {
     Ok((handle, entry))
 }
 
-/// Is the library made for this interface and this module?
+/// Checks that the library is made for this interface and this module.
 fn check(entry: &Entry, i: &LoadedModule) -> Result<(), Refusal> {
     let bad = |why| Err(("bad_lib", why));
     let (major, minor, module) = (entry.major, entry.minor, i.name.name());
@@ -169,7 +169,7 @@ fn check(entry: &Entry, i: &LoadedModule) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Function number `n` of a library.
+/// Entry number `n` of a library's function table.
 fn function(entry: &Entry, n: usize) -> NifFunction {
     // SAFETY: the library has `num_of_funcs` of them; their size changed with version 2.7.
     unsafe {
@@ -182,7 +182,7 @@ fn function(entry: &Entry, n: usize) -> NifFunction {
     }
 }
 
-/// What the library's functions take the place of: indices of the module's `nifs`.
+/// The functions that the library replaces: indices into the module's `nifs`.
 fn functions(
     entry: &Entry,
     i: &LoadedModule,
@@ -216,7 +216,7 @@ fn functions(
     Ok(found)
 }
 
-/// `load`, or `upgrade` where the version before had a library.
+/// Calls `load`, or `upgrade` if the previous version had a library.
 fn call_load(
     entry: &Entry,
     lib: &NifLibrary,
@@ -224,7 +224,7 @@ fn call_load(
     e: &mut NifEnv,
     info: Term<'_>,
 ) -> Result<(), Refusal> {
-    // The library may ask for it before it has returned.
+    // The library may read it before the call returns.
     let data = lib.priv_data.as_ptr();
     let before = old.and_then(|o| {
         let l = library(o);

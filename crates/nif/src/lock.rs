@@ -1,4 +1,4 @@
-//! Locks of data that a panic leaves usable.
+//! Locking that ignores poisoning: data stays usable after a panic.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

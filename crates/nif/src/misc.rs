@@ -1,4 +1,4 @@
-//! Memory, time, libraries, and what the machine says of itself.
+//! Memory, time, libraries, and system information.
 
 use std::ffi::{c_char, c_int, c_void, CString};
 use std::sync::OnceLock;
@@ -26,7 +26,7 @@ pub extern "C" fn enif_free(p: *mut c_void) {
     unsafe { libc::free(p) }
 }
 
-/// Told of what went wrong.
+/// Error callback.
 type Handler = Option<unsafe extern "C" fn(*mut c_void, *const c_char)>;
 fn checked(p: *mut c_void, handler: Handler, arg: *mut c_void) -> *mut c_void {
     if let (true, Some(f)) = (p.is_null(), handler) {
@@ -35,7 +35,7 @@ fn checked(p: *mut c_void, handler: Handler, arg: *mut c_void) -> *mut c_void {
     }
     p
 }
-/// A library by its name without `.so`; a null name is the program itself.
+/// Opens a library by its name without `.so`; a null name is the program itself.
 #[no_mangle]
 pub extern "C" fn enif_dlopen(lib: CStrPtr, handler: Handler, arg: *mut c_void) -> *mut c_void {
     let file = CString::new([lib.bytes(), b".so"].concat()).unwrap_or_default();
@@ -63,7 +63,7 @@ fn versions() -> &'static [CString; 2] {
     VERSIONS.get_or_init(|| [text(erts), text(name)])
 }
 
-/// Fills in as much as there is room for.
+/// Fills in the fields that fit into `size` bytes.
 #[no_mangle]
 pub extern "C" fn enif_system_info(to: *mut SysInfo, size: usize) {
     let release = kvik_release::current();
@@ -87,8 +87,8 @@ pub extern "C" fn enif_system_info(to: *mut SysInfo, size: usize) {
         std::ptr::copy_nonoverlapping((&raw const info).cast::<u8>(), to.cast(), n)
     }
 }
-/// Copies a value to where there is room for so many bytes as `size` says, which then says how long it
-/// is. 1 where there is too little room: `size` says how much it takes.
+/// Copies a value into a buffer of `size` bytes and sets `size` to its length. Returns 1 if the
+/// buffer is too small; `size` is then the size needed.
 pub fn copy_value(value: &[u8], mut to: OutBuffer, mut size: InOut<usize>) -> c_int {
     let Some(size) = size.get() else { return 1 };
     let room = std::mem::replace(size, value.len());
@@ -99,8 +99,8 @@ pub fn copy_value(value: &[u8], mut to: OutBuffer, mut size: InOut<usize>) -> c_
     to.put_string(value, room);
     0
 }
-/// As `getenv`: 0 where it fits, 1 where it does not (`size` says how much it takes), -1 where there
-/// is none.
+/// Like `getenv`: 0 if the value fits, 1 if not (`size` is then the size needed), -1 if it is
+/// unset.
 #[no_mangle]
 pub extern "C" fn enif_getenv(key: CStrPtr, to: OutBuffer, size: InOut<usize>) -> c_int {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -110,7 +110,7 @@ pub extern "C" fn enif_getenv(key: CStrPtr, to: OutBuffer, size: InOut<usize>) -
 }
 
 const TIME_ERROR: i64 = i64::MIN;
-/// Parts of a second in an `ErlNifTimeUnit`.
+/// Units per second of an `ErlNifTimeUnit`.
 pub fn parts(unit: c_int) -> Option<i64> {
     [1, 1000, 1_000_000, 1_000_000_000].get(usize::try_from(unit).ok()?).copied()
 }

@@ -1,4 +1,4 @@
-//! Resources that watch processes.
+//! Resources that monitor processes.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -17,7 +17,7 @@ use crate::pointers::{CTerm, In, OutPointer, Word};
 use crate::process::{is_alive, pid_of};
 use crate::resources::{self, ResourcePtr};
 
-/// A process has ended that a resource may watch: calls `down`.
+/// Handles the end of a process that a resource may monitor: calls `down`.
 pub fn down(dead: u32, id: RefId) {
     let Some(r) = watchers().remove(&id).and_then(|r| r.upgrade()) else { return };
     if watching(&r).remove(&id).is_none() {
@@ -31,7 +31,7 @@ pub fn down(dead: u32, id: RefId) {
         unsafe { f(&mut e, r.data(), &mut pid, &mut m) }
     }
 }
-/// The resource that watches by a reference.
+/// The resource that monitors by a reference.
 pub fn watcher(heap: &Heap, id: RefId) -> Option<Term<'_>> {
     let r = watchers().get(&id).and_then(Weak::upgrade)?;
     Some(resources::term_of(heap, r))
@@ -40,12 +40,13 @@ fn monitor(id: RefId) -> NifMonitor {
     NifMonitor { numbers: id.0, spare: [0; 5] }
 }
 
-/// A null pointer has the numbers of no monitor.
+/// Numbers of a monitor; for a null pointer those of no monitor.
 fn numbers(m: &In<NifMonitor>) -> [u32; 3] {
     m.get().map_or([0; 3], |m| m.numbers)
 }
 
-/// 0, negative for a type without `down`, positive where there is no such process.
+/// Returns 0, a negative value for a type without `down`, a positive one if there is no such
+/// process.
 #[no_mangle]
 pub extern "C" fn enif_monitor_process(
     _: EnvPtr,
@@ -64,14 +65,14 @@ pub extern "C" fn enif_monitor_process(
     to.put(monitor(id));
     let m = Control::Monitor { from: signal::LIBRARY, id, name: None };
     if signal::try_control(pid, m).is_err() {
-        // It has ended meanwhile. `down` is not called for what was never there.
+        // It has ended meanwhile. `down` is not called for a monitor that never existed.
         watchers().remove(&id);
         watching(&r).remove(&id);
         return 1;
     }
     0
 }
-/// 0 where the monitor was there.
+/// Returns 0 if the monitor existed.
 #[no_mangle]
 pub extern "C" fn enif_demonitor_process(_: EnvPtr, obj: ResourcePtr, m: In<NifMonitor>) -> c_int {
     let Some(id) = m.get().map(|m| RefId(m.numbers)) else { return 1 };

@@ -1,9 +1,9 @@
-//! The types of what C passes: terms, strings, arrays, structures, and places for answers.
+//! Types of arguments from C: terms, strings, arrays, structures, and result pointers.
 //!
-//! Each is one pointer or word with the ABI of that (`transparent`), and its field is private: C makes
-//! one by calling a function that takes it, and safe Rust code cannot. So the functions of the
-//! interface, and those they hand their arguments to, need not be `unsafe`. What C promises by calling
-//! is the interface's contract: each pointer is null or points to what its type says, for the call.
+//! Each type is `transparent`, with the ABI of one pointer or word, and its field is private: C
+//! constructs it by calling a function, and safe Rust code cannot. So the interface's functions,
+//! and those they pass arguments to, need not be `unsafe`. C promises by calling that each pointer
+//! is null or, for the call, points to what its type says: this is the interface's contract.
 
 use std::ffi::{c_char, CStr};
 use std::ptr;
@@ -11,10 +11,10 @@ use std::ptr;
 use kvik_heap::Heap;
 use kvik_term::{am, Atom, Term};
 
-/// `ERL_NIF_TERM`, where Rust gives it to C: a term's own word.
+/// `ERL_NIF_TERM`, from Rust to C: a term's word.
 pub type Word = u64;
 
-/// `ERL_NIF_TERM`, where C gives it to Rust: a term of a live environment, or an immediate one.
+/// `ERL_NIF_TERM`, from C to Rust: a term of a live environment, or an immediate one.
 #[derive(Copy, Clone)]
 #[repr(transparent)]
 pub struct CTerm(Word);
@@ -25,18 +25,18 @@ impl CTerm {
         // environment lives.
         unsafe { Term::from_word(self.0) }
     }
-    /// As a term of the heap that it lies on, or an immediate one.
+    /// As a term with the lifetime of its heap.
     pub fn on<'h>(self, _: &'h Heap) -> Term<'h> {
         // SAFETY: as above.
         unsafe { Term::from_word(self.0) }
     }
     /// # Safety
-    /// A term's word, whose heap is there as long as this is used, or what stands for an exception.
+    /// The word of a term whose heap outlives its use, or the value that marks an exception.
     #[cfg(test)]
     pub unsafe fn new(w: Word) -> CTerm {
         CTerm(w)
     }
-    /// The word as it is: it may be the value that stands for an exception, which is no term.
+    /// The raw word: it may be the value that marks an exception, which is no term.
     pub fn word(self) -> Word {
         self.0
     }
@@ -47,7 +47,7 @@ impl From<Atom> for CTerm {
     }
 }
 
-/// A place for an answer, or null where C wants none.
+/// A result pointer; null if C does not want the result.
 #[repr(transparent)]
 pub struct OutPointer<T>(*mut T);
 
@@ -67,14 +67,14 @@ impl<T> OutPointer<T> {
         }
     }
     /// # Safety
-    /// Null, or a place that can be written to for as long as this is used.
+    /// Null, or writable while this is used.
     #[cfg(test)]
     pub unsafe fn new(to: *mut T) -> OutPointer<T> {
         OutPointer(to)
     }
 }
 
-/// A structure that C lets Rust read, or null.
+/// A structure that C lets Rust read; or null.
 #[repr(transparent)]
 pub struct In<T>(*const T);
 
@@ -87,14 +87,14 @@ impl<T> In<T> {
         self.0
     }
     /// # Safety
-    /// Null, or a structure that stays as it is as long as this is used.
+    /// Null, or a structure that does not change while this is used.
     #[cfg(test)]
     pub unsafe fn new(from: *const T) -> In<T> {
         In(from)
     }
 }
 
-/// Copies of a pointer, whatever it points to.
+/// Implements copying of a pointer type, whatever it points to.
 macro_rules! copied {
     ($($name:ident)*) => {
         $(impl<T> Copy for $name<T> {}
@@ -107,7 +107,7 @@ macro_rules! copied {
 }
 copied! { OutPointer In Object Array }
 
-/// A structure that C lets Rust change, or an object that Rust made for C; or null.
+/// A structure that C lets Rust modify, or an object that Rust allocated for C; or null.
 #[repr(transparent)]
 pub struct InOut<T>(*mut T);
 
@@ -119,26 +119,26 @@ impl<T> InOut<T> {
         unsafe { self.0.as_mut() }
     }
     /// # Safety
-    /// Null, or a structure that nobody else uses as long as this is used.
+    /// Null, or a structure with no other users while this is used.
     #[cfg(test)]
     pub unsafe fn new(to: *mut T) -> InOut<T> {
         InOut(to)
     }
-    /// An object for C to keep.
+    /// Allocates an object for C to own.
     pub fn boxed(value: T) -> InOut<T> {
         InOut(Box::into_raw(Box::new(value)))
     }
-    /// The object, which C gives up.
+    /// Takes back the object, which C gives up.
     ///
     /// # Safety
-    /// Null, or what `boxed` has made and nobody else uses.
+    /// Null, or an object from `boxed` without other users.
     pub unsafe fn unbox(self) -> Option<Box<T>> {
         // SAFETY: as the caller says.
         (!self.0.is_null()).then(|| unsafe { Box::from_raw(self.0) })
     }
 }
 
-/// An object that Rust makes, C keeps, and several threads may use; or null.
+/// An object that Rust allocated, C owns, and several threads may use; or null.
 #[repr(transparent)]
 pub struct Object<T>(*mut T);
 
@@ -150,17 +150,17 @@ impl<T> Object<T> {
         // SAFETY: the interface's contract: null, or what `boxed` has made and nobody has unmade.
         unsafe { self.0.as_ref() }
     }
-    /// The object, which C gives up.
+    /// Takes back the object, which C gives up.
     ///
     /// # Safety
-    /// Nobody uses it any more.
+    /// It has no other users any more.
     pub unsafe fn unbox(self) -> Option<Box<T>> {
         // SAFETY: as the caller says; `boxed` has made it.
         (!self.0.is_null()).then(|| unsafe { Box::from_raw(self.0) })
     }
 }
 
-/// An array whose length is another argument, or null where that is 0.
+/// An array whose length is another argument; null if that is 0.
 #[repr(transparent)]
 pub struct Array<T>(*const T);
 
@@ -173,7 +173,7 @@ impl<T> Array<T> {
         unsafe { std::slice::from_raw_parts(self.0, n) }
     }
     /// # Safety
-    /// Null, or an array as long as it is read.
+    /// Null, or an array of the length that is read.
     #[cfg(test)]
     pub unsafe fn new(from: *const T) -> Array<T> {
         Array(from)
@@ -187,18 +187,18 @@ impl Array<CTerm> {
     }
 }
 
-/// Room for bytes whose number is another argument, or null.
+/// A buffer whose size is another argument; or null.
 #[repr(transparent)]
 pub struct OutBuffer(*mut c_char);
 
 impl OutBuffer {
     /// # Safety
-    /// Null, or room for as many bytes as are said with it.
+    /// Null, or a buffer of the size passed with it.
     #[cfg(test)]
     pub unsafe fn new(to: *mut c_char) -> OutBuffer {
         OutBuffer(to)
     }
-    /// Writes bytes behind the first `at`. To be called with bytes that fit into the size C has given.
+    /// Writes bytes at offset `at`. The caller checks that they fit into the size given by C.
     pub fn put_bytes(&mut self, at: usize, bytes: &[u8]) {
         if !self.0.is_null() {
             // SAFETY: the interface's contract: there is room, as the caller has compared it.
@@ -207,7 +207,7 @@ impl OutBuffer {
             }
         }
     }
-    /// Writes as many of the bytes as fit into `size` together with the zero that ends them.
+    /// Writes as many bytes as fit into `size`, and a terminating zero.
     pub fn put_string(&mut self, bytes: &[u8], size: usize) {
         let Some(last) = size.checked_sub(1).filter(|_| !self.0.is_null()) else { return };
         let n = bytes.len().min(last);
@@ -219,7 +219,7 @@ impl OutBuffer {
     }
 }
 
-/// A string that ends with a zero, or null.
+/// A zero-terminated string; or null.
 #[derive(Copy, Clone)]
 #[repr(transparent)]
 pub struct CStrPtr(*const c_char);
@@ -228,7 +228,7 @@ impl CStrPtr {
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
-    /// The string without its zero; nothing for null.
+    /// The string without its zero; empty for null.
     pub fn bytes(&self) -> &[u8] {
         if self.0.is_null() {
             return &[];
@@ -239,16 +239,16 @@ impl CStrPtr {
     pub fn as_ptr(&self) -> *const c_char {
         self.0
     }
-    /// Its characters, which are Latin-1.
+    /// The string decoded as Latin-1.
     pub fn latin1(&self) -> String {
         latin1(self.bytes())
     }
-    /// An atom by its name.
+    /// The atom with that name.
     pub fn atom(&self) -> Atom {
         Atom::intern(&self.latin1()).unwrap_or(am::error)
     }
     /// # Safety
-    /// Null, or a string that ends with a zero and stays for as long as this is used.
+    /// Null, or a zero-terminated string that outlives its use.
     pub unsafe fn new(s: *const c_char) -> CStrPtr {
         CStrPtr(s)
     }

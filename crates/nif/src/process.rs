@@ -1,4 +1,4 @@
-//! Processes and ports: messages, names, who is alive.
+//! Processes and ports: messages, names, liveness.
 
 use std::ffi::c_int;
 
@@ -60,8 +60,7 @@ pub extern "C" fn enif_whereis_port(_: EnvPtr, name: CTerm, to: OutPointer<Word>
     whereis(name, to, |t| t.as_local_port().is_some())
 }
 
-/// Sends a message, and with that takes what `from` holds, where that is not null. 0: there is no
-/// such process.
+/// Sends a message; on success clears `from`, unless that is null. 0: there is no such process.
 #[no_mangle]
 pub extern "C" fn enif_send(_: EnvPtr, to: In<CTerm>, mut from: EnvPtr, message: CTerm) -> c_int {
     let Some(pid) = pid_of(to) else { return 0 };
@@ -72,7 +71,7 @@ pub extern "C" fn enif_send(_: EnvPtr, to: In<CTerm>, mut from: EnvPtr, message:
     }
     sent as c_int
 }
-/// `port_command/2`. 0: there is no such port, or that is no I/O list.
+/// `port_command/2`. 0: there is no such port, or the term is no I/O list.
 #[no_mangle]
 pub extern "C" fn enif_port_command(
     mut e: EnvPtr,

@@ -1,5 +1,5 @@
-//! Types of resources: their callbacks, and the library whose code these are. There is one for each
-//! module and name for good; libraries open them while they are loaded.
+//! Resource types: their callbacks, and the library that contains these. There is one for each
+//! module and name, never freed; libraries open them while being loaded.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -19,27 +19,27 @@ use crate::pointers::{CStrPtr, In, OutPointer};
 const CREATE: c_int = 1;
 const TAKEOVER: c_int = 2;
 
-/// A resource type, `ErlNifResourceType`. There is one for each module and name for good.
+/// A resource type, `ErlNifResourceType`. There is one for each module and name, never freed.
 pub struct ResourceType {
     pub module: Atom,
     pub name: Vec<u8>,
     state: Mutex<State>,
-    /// Resources that are there.
+    /// Number of live resources.
     pub live: AtomicUsize,
 }
 #[derive(Default)]
 struct State {
     calls: TypeInit,
-    /// The library whose code the callbacks are. `None`: the type is not there (any more).
+    /// The library that contains the callbacks. `None`: the type does not exist (any more).
     owner: Option<Arc<NifLibrary>>,
-    /// That was unloaded; it stays while there are resources.
+    /// The library was unloaded; it is kept while there are resources.
     orphan: bool,
 }
 
-/// `ErlNifResourceType *`. Types stay for good.
+/// `ErlNifResourceType *`. Types are never freed.
 pub type TypePtr = Option<&'static ResourceType>;
 
-/// What `load` or `upgrade` has opened, to be put in place when that succeeds.
+/// A type opened by `load` or `upgrade`; takes effect when that succeeds.
 pub struct Opened {
     ty: &'static ResourceType,
     calls: TypeInit,
@@ -65,12 +65,13 @@ impl ResourceType {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
-    /// The callbacks as they are now, and what keeps their code.
+    /// The current callbacks, and the library that keeps their code loaded.
     pub fn calls(&self) -> (TypeInit, Option<Arc<NifLibrary>>) {
         let s = self.state();
         (s.calls, s.owner.clone())
     }
-    /// One resource less: the last one of a type whose library was unloaded takes that along.
+    /// Counts a destroyed resource; the last one of an unloaded library's type releases the
+    /// library.
     pub fn lost_one(&self) {
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             let mut s = self.state();
@@ -83,7 +84,7 @@ impl ResourceType {
     }
 }
 
-/// Puts in place what a library has opened.
+/// Makes the types that a library has opened take effect.
 pub fn commit(opened: Vec<Opened>, lib: &Arc<NifLibrary>) {
     for o in opened {
         let new = State { calls: o.calls, owner: Some(lib.clone()), orphan: false };
@@ -91,7 +92,7 @@ pub fn commit(opened: Vec<Opened>, lib: &Arc<NifLibrary>) {
         drop(before);
     }
 }
-/// A library is unloaded: its types go, those at once that have no resources.
+/// Handles unloading of a library: types without resources are released at once, others later.
 pub fn release(lib: &Arc<NifLibrary>) {
     let all: Vec<&ResourceType> = types().values().copied().collect();
     for t in all {
@@ -139,7 +140,7 @@ pub extern "C" fn enif_open_resource_type(
 ) -> TypePtr {
     open(e, name, TypeInit { dtor, ..TypeInit::default() }, flags, tried)
 }
-/// The first `n` callbacks of a structure that may be shorter than ours.
+/// The first `n` callbacks of a structure that may be smaller than ours.
 fn first(init: In<TypeInit>, n: usize) -> TypeInit {
     let mut calls = TypeInit::default();
     let init = init.as_ptr();
@@ -181,7 +182,7 @@ pub extern "C" fn enif_init_resource_type(
     flags: c_int,
     tried: OutPointer<c_int>,
 ) -> TypePtr {
-    // This function wants a structure with all fields.
+    // This function requires a structure with all fields.
     let n = init.get().map_or(0, |i| i.members.clamp(0, 4));
     open(e, name, first(init, n as usize), flags, tried)
 }

@@ -1,5 +1,5 @@
-//! Resources: memory of C's behind magic references. Its destructor runs when the last reference
-//! goes, on whatever thread that is.
+//! Resources: C memory behind magic references. The destructor runs when the last reference is
+//! dropped, on whatever thread that happens.
 
 use std::alloc::{alloc_zeroed, dealloc, Layout};
 use std::collections::HashMap;
@@ -20,10 +20,10 @@ use crate::resource_types::{ResourceType, TypePtr};
 use crate::env::{EnvPtr, NifEnv};
 use crate::pointers::{Array, CTerm, OutPointer, Word};
 
-/// The processes a resource watches.
+/// The processes that a resource monitors.
 pub type Watching = HashMap<RefId, u32>;
 
-/// Who watches by which reference.
+/// Resources by the reference of their monitor.
 pub fn watchers() -> MutexGuard<'static, HashMap<RefId, Weak<NifResource>>> {
     kvik_state::vm_state! {
         static WATCHERS: OnceLock<Mutex<HashMap<RefId, Weak<NifResource>>>> = OnceLock::new();
@@ -35,7 +35,7 @@ pub fn watching(r: &NifResource) -> MutexGuard<'_, Watching> {
     r.watching.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// A resource goes, and all its monitors with it.
+/// Removes all monitors of a resource that is destroyed.
 fn forget_monitors(r: &NifResource) {
     let all = std::mem::take(&mut *watching(r));
     for (id, pid) in all {
@@ -44,8 +44,8 @@ fn forget_monitors(r: &NifResource) {
     }
 }
 
-/// A resource: what magic references keep. C's pointer is to memory of `size` bytes; before that
-/// stands the address of this structure.
+/// A resource, kept alive by magic references. C's pointer is to memory of `size` bytes, preceded
+/// by the address of this structure.
 pub struct NifResource {
     pub ty: &'static ResourceType,
     memory: *mut u8,
@@ -58,7 +58,7 @@ unsafe impl Send for NifResource {}
 // SAFETY: as above.
 unsafe impl Sync for NifResource {}
 
-/// Bytes before C's memory, which has to be aligned for anything.
+/// Bytes before C's memory; keeps that aligned for any type.
 const HEAD: usize = 16;
 
 fn layout(size: usize) -> Option<Layout> {
@@ -115,12 +115,12 @@ impl ResourcePtr {
         // SAFETY: the interface's contract: `enif_alloc_resource` gave it, and it is kept.
         unsafe { self.0.cast::<u8>().sub(HEAD).cast::<*const NifResource>().read() }
     }
-    /// The resource that it stands for.
+    /// The resource that the pointer stands for.
     pub fn resource(&self) -> &NifResource {
         // SAFETY: as above.
         unsafe { &*self.pointer() }
     }
-    /// The same, kept.
+    /// A new reference to it.
     pub fn keep(self) -> Arc<NifResource> {
         let r = self.pointer();
         // SAFETY: as above; the count is one more.
@@ -148,11 +148,11 @@ pub extern "C" fn enif_sizeof_resource(obj: ResourcePtr) -> usize {
 pub extern "C" fn enif_make_resource(e: EnvPtr, obj: ResourcePtr) -> Word {
     term_of(e.heap(), obj.keep()).word()
 }
-/// The reference that keeps a resource.
+/// A magic reference to a resource.
 pub fn term_of(heap: &Heap, r: Arc<NifResource>) -> Term<'_> {
     heap.magic_ref_of_numbers(r.numbers, r)
 }
-/// A binary with the bytes, which are copied. It keeps the resource alive.
+/// A binary with a copy of the bytes. It keeps the resource alive.
 #[no_mangle]
 pub extern "C" fn enif_make_resource_binary(
     e: EnvPtr,
@@ -175,14 +175,14 @@ pub extern "C" fn enif_get_resource(
             .filter(|r| ty.is_some_and(|ty| ptr::eq(r.ty, ty)))
             .map(NifResource::data)
     };
-    // Its reference, or a binary of its bytes.
+    // Its reference, or a binary that keeps it.
     let found = match Heap::resource_ref(t.term()) {
         Some(r) => of(r),
         None => e.heap().off_heap_of(t.term()).and_then(|(b, ..)| b.owner().and_then(of)),
     };
     found.map(|data| to.put(data)).is_some() as c_int
 }
-/// Calls the `dyncall` of a resource of the type with that module and name; 0 where it did.
+/// Calls the `dyncall` of a resource type with that module and name; 0 if it was called.
 #[no_mangle]
 pub extern "C" fn enif_dynamic_resource_call(
     mut e: EnvPtr,

@@ -1,4 +1,4 @@
-//! `enif_select`: a message when a descriptor is ready, once for each call (see `kvik_port::select`).
+//! `enif_select`: one message for each call when a descriptor is ready (see `kvik_port::select`).
 
 use std::ffi::c_int;
 use std::ptr;
@@ -20,14 +20,14 @@ const STOP: c_int = 4;
 const CANCEL: c_int = 8;
 const CUSTOM: c_int = 16;
 const ERROR: c_int = 32;
-/// What a call answers.
+/// Results of a call.
 const STOP_CALLED: c_int = 1;
 const INVALID: c_int = 4;
 const FAILED: c_int = 8;
 const READ_CANCELLED: c_int = 16;
 const WRITE_CANCELLED: c_int = 32;
 const ERROR_CANCELLED: c_int = 64;
-/// A call that fails answers a negative number.
+/// A failed call returns a negative number.
 const NEGATIVE: c_int = c_int::MIN;
 
 fn events(flags: c_int) -> EventMask {
@@ -51,7 +51,7 @@ pub extern "C" fn enif_select(
     enif_select_x(e, fd, flags & !CUSTOM, obj, pid, reference, EnvPtr::NULL)
 }
 
-/// With a message of the caller's own, in `from` or in the environment of the call.
+/// With a custom message, in `from` or in the environment of the call.
 #[no_mangle]
 pub extern "C" fn enif_select_x(
     mut e: EnvPtr,
@@ -73,7 +73,7 @@ pub extern "C" fn enif_select_x(
         return cancelled(select::cancel(fd, &(r as kvik_heap::MagicResource), events(flags)));
     }
     let to = if pid.get().is_none() { e.env().pid } else { pid_of(pid) };
-    // One that has ended is as good: nobody hears then.
+    // A process that has ended is accepted: no message is delivered then.
     let Some(to) = to.filter(|_| flags & (READ | WRITE | ERROR) != 0) else {
         return NEGATIVE | FAILED;
     };
@@ -107,7 +107,7 @@ fn ready_message(e: &EnvPtr, obj: ResourcePtr, reference: CTerm, direction: &str
     OwnedTerm::message(e.heap().tuple(&m))
 }
 
-/// The descriptor is not used any more: `stop` may close it.
+/// Ends the use of a descriptor: `stop` may close it.
 fn stop(mut e: EnvPtr, fd: c_int, r: Arc<NifResource>) -> c_int {
     let there = select::stop(fd);
     match call_stop(&mut e, fd, &r) {
@@ -116,7 +116,7 @@ fn stop(mut e: EnvPtr, fd: c_int, r: Arc<NifResource>) -> c_int {
     }
 }
 
-/// False where the type has no `stop`.
+/// Calls the type's `stop`; false if it has none.
 fn call_stop(e: &mut EnvPtr, fd: c_int, r: &NifResource) -> bool {
     let (calls, keep) = r.ty.calls();
     let Some(f) = calls.stop else { return false };

@@ -1,9 +1,8 @@
-//! Opening shared objects of C code.
+//! Opens shared objects of C code.
 //!
 //! Libraries made for OTP's emulator may call zlib without naming it as a dependency, since that
-//! emulator is itself linked with `libz.so`. This program has a zlib of its own that it does not
-//! export (its build hides the symbols), so the system's is loaded the first time a library lacks a
-//! symbol.
+//! emulator is linked with `libz.so`. This program has its own zlib with hidden symbols, so the
+//! system's is loaded the first time a library lacks a symbol.
 
 use std::ffi::{c_int, c_void, CStr};
 use std::ptr;
@@ -11,7 +10,7 @@ use std::sync::OnceLock;
 
 use crate::pointers::CStrPtr;
 
-/// What the emulator's own dependencies provide.
+/// Libraries that the OTP emulator itself depends on.
 const DEPENDENCIES: [&CStr; 1] = [c"libz.so.1"];
 
 fn dlopen(file: Option<&CStr>, flags: c_int) -> *mut c_void {
@@ -31,14 +30,14 @@ pub fn open(file: Option<&CStr>) -> *mut c_void {
         let load = |name: &CStr| !dlopen(Some(name), flags).is_null();
         LOADED.get_or_init(|| DEPENDENCIES.into_iter().all(load));
     }
-    // Once more: with the symbols, or for the error that has been read.
+    // Retry: with the new symbols, or to set `dlerror` again.
     dlopen(file, libc::RTLD_NOW)
 }
 
 fn lacks_symbol() -> bool {
     last_error().contains("undefined")
 }
-/// What the last call on this thread has failed for.
+/// Error of the last failed call on this thread.
 pub fn last_error() -> String {
     // SAFETY: null, or a string that stays until the next call of its kind on this thread.
     let why = unsafe { CStrPtr::new(libc::dlerror()) };

@@ -1,4 +1,4 @@
-//! Terms that are no containers: what they are, their values, and making them.
+//! Terms that are not containers: their types, their values, and construction.
 
 use std::ffi::{c_double, c_int, c_long, c_uint, c_ulong};
 
@@ -68,7 +68,7 @@ pub extern "C" fn enif_hash(kind: c_int, t: CTerm, salt: u64) -> u64 {
     }
 }
 
-/// Writes a value that is there; was it?
+/// Writes a value if there is one; returns whether there was.
 fn answer<T>(to: OutPointer<T>, value: Option<T>) -> c_int {
     value.map(|v| to.put(v)).is_some() as c_int
 }
@@ -117,7 +117,7 @@ pub extern "C" fn enif_make_long(e: EnvPtr, i: c_long) -> Word {
 pub extern "C" fn enif_make_ulong(e: EnvPtr, i: c_ulong) -> Word {
     e.heap().unsigned(i).word()
 }
-/// What is no finite number is an error.
+/// Rejects numbers that are not finite.
 #[no_mangle]
 pub extern "C" fn enif_make_double(e: EnvPtr, d: c_double) -> Word {
     match d.is_finite() {
@@ -181,7 +181,7 @@ pub extern "C" fn enif_get_atom_length(
     let name = t.term().as_atom().filter(|_| encoding == LATIN1);
     answer(len, name.and_then(|a| to_latin1(a.name())).map(|s| s.len() as c_uint))
 }
-/// The name and a zero; how many bytes that were, or 0 where they do not fit.
+/// Writes the name and a zero; returns the bytes written, or 0 if they do not fit.
 #[no_mangle]
 pub extern "C" fn enif_get_atom(
     _: EnvPtr,
@@ -200,8 +200,8 @@ pub extern "C" fn enif_get_atom(
     }
 }
 
-/// A list of characters and a zero: how many bytes were written, negative where they were cut, 0
-/// for what is no such list.
+/// Writes a list of characters and a zero: returns the bytes written, negated if they were cut, or
+/// 0 if it is no such list.
 #[no_mangle]
 pub extern "C" fn enif_get_string(
     _: EnvPtr,

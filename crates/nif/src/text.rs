@@ -1,4 +1,4 @@
-//! Formatted text: what C's `printf` knows, and `%T` for a term.
+//! Formatted text: C's `printf` directives, and `%T` for a term.
 
 use std::ffi::{c_char, c_double, c_int, c_long, c_void};
 
@@ -60,7 +60,7 @@ impl Arguments {
     }
 }
 
-/// One conversion: its text up to the letter, and how long its argument is.
+/// A conversion directive: its text up to the letter, and the length of its argument.
 struct Directive {
     text: Vec<u8>,
     long: bool,
@@ -70,7 +70,7 @@ struct Directive {
 /// Reads a directive behind its `%`; `*` takes an argument.
 ///
 /// # Safety
-/// The arguments are those that the format says.
+/// The arguments match the format.
 unsafe fn directive(rest: &mut &[u8], args: &mut Arguments) -> Directive {
     let mut d = Directive { text: vec![b'%'], long: false, letter: 0 };
     while let Some((c, tail)) = rest.split_first() {
@@ -93,7 +93,7 @@ unsafe fn directive(rest: &mut &[u8], args: &mut Arguments) -> Directive {
     d
 }
 
-/// The text that C's own function makes of one argument.
+/// Formats one argument with the C library's function.
 fn with_c(size: usize, print: impl Fn(*mut c_char, usize) -> c_int) -> Vec<u8> {
     let mut out = vec![0u8; size];
     let n = print(out.as_mut_ptr().cast(), out.len()).max(0) as usize;
@@ -106,7 +106,7 @@ fn with_c(size: usize, print: impl Fn(*mut c_char, usize) -> c_int) -> Vec<u8> {
 }
 
 /// # Safety
-/// The arguments are those that the format says.
+/// The arguments match the format.
 unsafe fn formatted(format: &[u8], args: &mut Arguments) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = format;
@@ -150,10 +150,10 @@ unsafe fn formatted(format: &[u8], args: &mut Arguments) -> Vec<u8> {
     out
 }
 
-/// Like `vsnprintf`: what fits, and how long it would have been.
+/// Like `vsnprintf`: writes what fits, returns the untruncated length.
 ///
 /// # Safety
-/// There is room for `size` bytes, and the arguments are those that the format says.
+/// The buffer has `size` bytes, and the arguments match the format.
 #[no_mangle]
 pub unsafe extern "C" fn enif_vsnprintf(
     mut to: OutBuffer,
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn enif_vsnprintf(
 /// Like `vfprintf`.
 ///
 /// # Safety
-/// The file is open, and the arguments are those that the format says.
+/// The file is open, and the arguments match the format.
 #[no_mangle]
 pub unsafe extern "C" fn enif_vfprintf(
     file: *mut c_void,

@@ -1,4 +1,4 @@
-//! Locks, conditions, threads, and data of threads: those of the C library.
+//! Locks, conditions, threads, and thread-specific data: those of the C library.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ffi::{c_char, c_int, c_void, CString};
@@ -21,7 +21,7 @@ fn shown(name: &Option<CString>) -> *mut c_char {
     name.as_ref().map_or(ptr::null_mut(), |n| n.as_ptr().cast_mut())
 }
 
-/// A kind of lock: its structure, and how it is made, unmade and named. A null pointer does nothing.
+/// A kind of lock: its structure and its functions. Operations on null pointers do nothing.
 macro_rules! lock {
     ($ty:ident, $raw:ty, $init:path, $gone:path, $create:ident, $destroy:ident, $name:ident) => {
         pub struct $ty {
@@ -81,7 +81,7 @@ lock!(
     enif_rwlock_name
 );
 
-/// What is done to a lock, by the C library's own function.
+/// Lock operations that call a function of the C library.
 macro_rules! operations {
     ($($name:ident($ty:ident) = $f:path;)*) => {
         $(#[no_mangle]
@@ -132,7 +132,7 @@ pub extern "C" fn enif_cond_wait(cond: Object<Cond>, lock: Object<MutexLock>) {
     }
 }
 
-/// Data of threads by key. Keys are small numbers; one that is given up is not used again.
+/// Thread-specific data by key. Keys are small numbers, which are not reused.
 static KEYS: Mutex<c_int> = Mutex::new(0);
 thread_local! {
     static DATA: RefCell<Vec<*mut c_void>> = const { RefCell::new(Vec::new()) };
@@ -162,7 +162,7 @@ pub extern "C" fn enif_tsd_get(key: c_int) -> *mut c_void {
     DATA.try_with(get).ok().flatten().unwrap_or(ptr::null_mut())
 }
 
-/// `ErlNifThreadOpts`: kilowords of stack, negative for as many as usual.
+/// `ErlNifThreadOpts`: kilowords of stack; negative for the default.
 #[repr(C)]
 pub struct ThreadOpts {
     stack_size: c_int,
@@ -177,7 +177,7 @@ pub extern "C" fn enif_thread_opts_destroy(o: InOut<ThreadOpts>) {
     drop(unsafe { o.unbox() })
 }
 
-/// A thread of C's, `ErlNifTid`; it stays after its end, for its name.
+/// A C thread, `ErlNifTid`; kept after its end, for its name.
 pub struct Thread {
     id: AtomicU64,
     name: Option<CString>,
@@ -190,12 +190,12 @@ unsafe impl Send for Thread {}
 unsafe impl Sync for Thread {}
 const _: () = assert!(size_of::<pthread_t>() == size_of::<u64>());
 
-/// `ErlNifTid`, which stays for good.
+/// `ErlNifTid`, which is never freed.
 pub type Tid = Option<&'static Thread>;
 thread_local! {
     static SELF: Cell<Tid> = const { Cell::new(None) };
 }
-/// What a new thread begins with.
+/// The start data of a new thread.
 struct Start {
     thread: &'static Thread,
     vm: kvik_state::Membership,
@@ -239,7 +239,7 @@ pub extern "C" fn enif_thread_create(
 #[no_mangle]
 pub extern "C" fn enif_thread_self() -> Tid {
     if SELF.get().is_none() {
-        // A thread that C has not made.
+        // A thread not created by C.
         // SAFETY: a plain call.
         let id = AtomicU64::new(unsafe { libc::pthread_self() });
         extern "C" fn nothing(_: *mut c_void) -> *mut c_void {

@@ -1,13 +1,13 @@
-//! The functions with a variable number of arguments. Rust cannot define those, so a few lines of
-//! assembly put the arguments where an ordinary function finds them (System V, x86-64).
+//! Functions with a variable number of arguments. Rust cannot define those, so a few lines of
+//! assembly pass the arguments on to an ordinary function (System V, x86-64).
 
 use std::arch::global_asm;
 
 use crate::compound::{enif_make_list_from_array, enif_make_tuple_from_array};
 use crate::text::{enif_vfprintf, enif_vsnprintf};
 
-// `f(env, count, terms…)`: the first four terms come in registers, the others on the stack. Pushed
-// below those they are an array. The return address waits below it meanwhile.
+// `f(env, count, terms…)`: the first four terms come in registers, the others on the stack. Pushing
+// the registers below the others forms an array. The return address is kept below that meanwhile.
 macro_rules! of_terms {
     ($name:literal, $to:path) => {
         global_asm!(
@@ -37,8 +37,8 @@ macro_rules! of_terms {
 of_terms!("enif_make_tuple", enif_make_tuple_from_array);
 of_terms!("enif_make_list", enif_make_list_from_array);
 
-// `f(fixed arguments…, format, arguments…)`: all registers that may hold arguments go to a save
-// area of 176 bytes, and a `va_list` behind that says where they are, as a C compiler does it.
+// `f(fixed arguments…, format, arguments…)`: saves all argument registers to an area of 176 bytes,
+// and builds a `va_list` behind it, as C compilers do.
 macro_rules! of_format {
     ($name:literal, $fixed:literal, $list:literal, $to:path) => {
         global_asm!(
@@ -77,7 +77,7 @@ macro_rules! of_format {
 of_format!("enif_snprintf", "24", "rcx", enif_vsnprintf);
 of_format!("enif_fprintf", "16", "rdx", enif_vfprintf);
 
-// Named here for their addresses only.
+// Declared only to take their addresses.
 extern "C" {
     pub fn enif_make_tuple();
     pub fn enif_make_list();

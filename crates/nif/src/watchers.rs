@@ -1,4 +1,4 @@
-//! Who watches processes without being one: sockets, ports of linked-in drivers, resources.
+//! Monitors held by things that are not processes: sockets, ports of linked-in drivers, resources.
 
 use kvik_heap::Heap;
 use kvik_proc::RefId;
@@ -6,13 +6,13 @@ use kvik_term::Term;
 
 use crate::{driver, monitors};
 
-/// A process has ended that somebody watches.
+/// Notifies the holder of a monitor that its process has ended.
 pub fn down(dead: u32, id: RefId) {
     if !kvik_socket::down(dead, id) && !driver::monitors::down(id) {
         monitors::down(dead, id);
     }
 }
-/// The socket, port or resource that watches by a reference.
+/// The socket, port or resource that monitors by a reference.
 pub fn watcher(heap: &Heap, id: RefId) -> Option<Term<'_>> {
     let port_or_resource =
         || driver::monitors::port_term(id).or_else(|| monitors::watcher(heap, id));

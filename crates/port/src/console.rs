@@ -1,10 +1,10 @@
-//! Standard input and output while the machine stands still, for the menu that Ctrl-C opens.
+//! Standard input and output while the world is stopped, for the menu that Ctrl-C opens.
 
 use kvik_env::{fd, pipe, signal, Errno};
 
 use crate::signals;
 
-/// A key for the menu, as a terminal gives them: the first of a line. `None`: there will be none.
+/// A key for the menu: the first character of a terminal's line. `None`: the input has ended.
 pub fn key() -> Option<u8> {
     let mut line = [0; 64];
     loop {
@@ -27,7 +27,7 @@ pub fn key() -> Option<u8> {
     }
 }
 
-/// Writes all of it to standard output, which may be one that does not block.
+/// Writes all of `text` to standard output, which may be non-blocking.
 pub fn say(text: &[u8]) {
     let mut rest = text;
     while !rest.is_empty() {

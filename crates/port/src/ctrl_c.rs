@@ -8,17 +8,17 @@ use kvik_env::{tty as terminal, Result};
 use crate::stop_the_world::{self, StoppedWorld};
 use crate::tty;
 
-/// What the keys do that send signals.
+/// Effect of the keys that send signals.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum BreakMode {
-    /// Ctrl-C opens the menu, Ctrl-\ ends the node in order.
+    /// Ctrl-C opens the menu, Ctrl-\ stops the node in an orderly way.
     #[default]
     Menu,
-    /// `+Bi`: nothing; Ctrl-Z neither.
+    /// `+Bi`: Ctrl-C and Ctrl-Z do nothing.
     Ignore,
     /// `+Bc`: Ctrl-C is a key for the shell, which interrupts what it runs.
     Key,
-    /// `+Bd` and `+B`: what the system does with them.
+    /// `+Bd` and `+B`: the system's default actions.
     Disabled,
 }
 
@@ -32,7 +32,7 @@ pub fn set_menu(m: Menu) {
     let _ = MENU.set(m);
 }
 
-/// To be called once, at the start.
+/// Called once, at the start.
 pub fn init(mode: BreakMode) -> Result<()> {
     match mode {
         BreakMode::Disabled => return Ok(()),
@@ -51,7 +51,7 @@ pub fn init(mode: BreakMode) -> Result<()> {
     [SIGINT, SIGQUIT].iter().try_for_each(|n| signal::set(*n, SignalAction::Handle))
 }
 
-/// SIGINT has come. Once more while the menu is open, or is to be opened, it ends the program.
+/// SIGINT has come. A second one, while the menu is open or requested, ends the program.
 pub fn requested() {
     let Some(menu) = MENU.get() else { return };
     if !stop_the_world::run_alone(*menu) {

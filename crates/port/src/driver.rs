@@ -1,11 +1,11 @@
-//! What a driver does for its port.
+//! [`Driver`]: the interface between a port and its driver.
 
 use kvik_env::Errno;
 use kvik_term::{am, Atom, Term};
 
 use crate::port::state::Core;
 
-/// Why the scheduler calls.
+/// The reason for a scheduler's call.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Ready {
     Input {
@@ -14,7 +14,7 @@ pub enum Ready {
     Output,
     /// Its channel has something to send.
     Fetch,
-    /// The program has begun, or could not.
+    /// The program was started, or could not be.
     Started,
     /// The program has ended.
     Child,
@@ -49,38 +49,38 @@ impl Exit {
     }
 }
 
-/// What comes after a driver's call.
+/// The result of a driver's call: `Err` ends the port.
 pub type Flow = Result<(), Exit>;
 
-/// The answer to `port_control`: the driver's flags say which.
+/// The reply to `port_control`: the driver's flags choose the variant.
 pub enum ControlReply {
     List(Vec<u8>),
     Binary(Vec<u8>),
 }
 
-/// Called with the port's lock held: no call may wait, but for what `os_pid` asks. Where a process calls (`output`, `control`),
-/// [`Core::caller`] is that process.
+/// Called with the port's lock held: no call may wait, except for `os_pid`. When a process calls
+/// (`output`, `control`), [`Core::caller`] is that process.
 pub trait Driver: Send {
-    /// Once the port has its number and lock.
+    /// Called once the port has its number and lock.
     fn start(&mut self, _core: &mut Core) -> Flow {
         Ok(())
     }
     fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow;
-    /// Writes what it holds back (`write_coalescing.rs`).
+    /// Writes the output it holds (`write_coalescing.rs`).
     fn write_held(&mut self, _core: &mut Core) -> Flow {
         Ok(())
     }
-    /// `buffer` is the scheduler's, for the length of the call.
+    /// `buffer` is lent by the scheduler for the length of the call.
     fn ready(&mut self, core: &mut Core, why: Ready, buffer: &mut [u8]) -> Flow;
     /// `None`: `badarg`.
     fn control(&mut self, _core: &mut Core, _op: u32, _data: &[u8]) -> Option<ControlReply> {
         None
     }
-    /// Whether `call` is more than `badarg`.
+    /// Whether it implements `call`; otherwise `port_call` is a `badarg`.
     fn has_call(&self) -> bool {
         false
     }
-    /// The same for `port_call`, in the external term format.
+    /// Like `control`, for `port_call`, in the external term format.
     fn call(&mut self, _core: &mut Core, _op: u32, _data: &[u8]) -> Option<Vec<u8>> {
         None
     }
@@ -88,21 +88,21 @@ pub trait Driver: Send {
     fn queued(&self) -> usize {
         0
     }
-    /// Writes out what waits, however long it takes: the VM halts.
+    /// Writes the queue, however long it takes: the VM halts.
     fn flush(&mut self) {}
-    /// The port is closed for everybody, with output in its queue: drop what is not to be written.
+    /// The port is closed, with output in its queue: drop what is not to be written.
     fn closing(&mut self, _core: &mut Core) -> Flow {
         Ok(())
     }
-    /// Once that is so: may this have it write?
+    /// Whether an event may make it write once the port is closed.
     fn drains_on(&self, why: Ready) -> bool {
         why == Ready::Output
     }
-    /// Is its queue written out also where the driver has ended the port for an error?
+    /// Whether its queue is written even after the driver has ended the port for an error.
     fn drains_after_failure(&self) -> bool {
         false
     }
-    /// May it be written to while it is busy (`force`)?
+    /// Whether it may be written to while it is busy (`force`).
     fn carries_force(&self) -> bool {
         self.carries_packets()
     }
@@ -110,7 +110,7 @@ pub trait Driver: Send {
     fn monitors(&self) -> Vec<u32> {
         Vec::new()
     }
-    /// The driver itself, where somebody else knows its type.
+    /// The driver itself, for callers that know its type.
     fn as_any(&mut self) -> Option<&mut dyn std::any::Any> {
         None
     }
@@ -119,8 +119,8 @@ pub trait Driver: Send {
     fn os_pid(&self) -> Option<i32> {
         None
     }
-    /// Does it know packets, so that it can carry a channel, and may it be written to while it is
-    /// busy?
+    /// Whether it knows packets, so that it can carry a channel, and may be written to while it is
+    /// busy.
     fn carries_packets(&self) -> bool {
         false
     }

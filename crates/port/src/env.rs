@@ -1,5 +1,5 @@
-//! The environment that programs see: a copy of the one we were started with, changed by
-//! `os:putenv/2` and its kin.
+//! The environment that programs get: a copy of the VM's own at its start, changed by `os:putenv/2`
+//! and the like.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -24,7 +24,7 @@ pub fn write() -> RwLockWriteGuard<'static, Environment> {
     table().write().unwrap_or_else(|e| e.into_inner())
 }
 
-/// `NAME=value` for each variable, after the changes (`None` takes a variable away).
+/// `NAME=value` for each variable, after the changes (`None` removes a variable).
 pub fn block(changes: &[(Vec<u8>, Option<Vec<u8>>)]) -> Vec<CString> {
     let changed = |k: &[u8]| changes.iter().any(|(c, _)| c == k);
     let global = read();

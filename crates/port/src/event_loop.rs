@@ -1,4 +1,4 @@
-//! The loop of a scheduler's poll set: waits for events and has those called whose they are.
+//! The event loop of a scheduler's poll set: waits for events and calls the descriptors' owners.
 
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use crate::driver::Ready;
 use crate::poll::{Source, BUFFERS};
 use crate::{poll, signals, stop_the_world, table, tty, write_coalescing};
 
-/// Hears of a library's descriptors: number, readable, writable, hung up.
+/// Called for a library's descriptors: number, readable, writable, hung up.
 type Library = fn(RawFd, bool, bool, bool);
 kvik_state::vm_state! {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
@@ -23,7 +23,7 @@ pub fn set_library(f: Library) {
 }
 
 /// Serves a scheduler's poll set: waits for events at most this long (`None`: until one comes or
-/// [`poll::wake`] is called), calls `woken`, serves them, and answers how many there were.
+/// [`poll::wake`] is called), calls `woken`, serves the events, and returns how many there were.
 pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnMut()) -> usize {
     let (Some(s), Some(keeps)) = (poll::set(scheduler), pinned_child::pinned_children(scheduler))
     else {
@@ -90,14 +90,14 @@ fn serve(home: usize, token: u64, read: bool, write: bool, hangup: bool, buffer:
     }
 }
 
-/// Descriptors in all poll sets, by what the kernel says.
+/// Counts of the descriptors in all poll sets, as the kernel reports them.
 #[derive(Default)]
 pub struct DescriptorCounts {
     /// Of ports and their programs.
     pub ports: usize,
     /// That libraries selected.
     pub libraries: usize,
-    /// That belong to a port which is not there any more.
+    /// Those of a port that no longer exists.
     pub strays: usize,
 }
 pub fn watched() -> DescriptorCounts {

@@ -1,4 +1,4 @@
-//! What ports need from processes. `vm` installs it before the first port is opened.
+//! [`Host`]: what ports need from processes. `vm` installs it before the first port is opened.
 
 use std::sync::OnceLock;
 
@@ -6,18 +6,19 @@ use kvik_heap::OwnedTerm;
 use kvik_term::{Atom, Term};
 
 pub trait Host: Send + Sync {
-    /// Puts a message from a port, or the system, into a process's mailbox. No such process: drops it.
+    /// Puts a message from a port, or the system, into a process's mailbox; drops it if there is no
+    /// such process.
     fn send(&self, pid: u32, from: Term<'static>, message: OwnedTerm);
-    /// A process that was told to wait for a port goes on.
+    /// Resumes a process that was told to wait for a port.
     fn resume(&self, pid: u32);
-    /// An exit signal from a port to a process it is linked to; the link goes on both sides.
+    /// Sends an exit signal from a port to a linked process; the link is removed on both sides.
     fn exit(&self, pid: u32, port: u32, reason: OwnedTerm);
     /// A monitor fires: `{'DOWN', Ref, port, Item, Reason}`, where `Item` is the port or
     /// `{Name, node()}`.
     fn down(&self, pid: u32, monitor: [u32; 3], port: u32, name: Option<Atom>, reason: OwnedTerm);
     /// Links a process to a port on the process's side. `false`: no such process.
     fn link(&self, pid: u32, port: Term<'static>) -> bool;
-    /// Takes a link away on the process's side.
+    /// Removes a link on the process's side.
     fn unlink(&self, pid: u32, port: Term<'static>);
     fn is_alive(&self, pid: u32) -> bool;
     /// The name a port is registered under.

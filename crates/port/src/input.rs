@@ -1,11 +1,11 @@
-//! From the bytes a program writes to messages: as they come, by lines, or by packets.
+//! Splits the bytes a program writes into messages: as they come, by lines, or by packets.
 
-/// Where the input stands.
+/// Decoder state.
 pub enum Input {
     Stream,
-    /// The longest part of a line to deliver, and the part that has come.
+    /// The longest part of a line to deliver, and the undelivered part so far.
     Line(usize, Vec<u8>),
-    /// Bytes of length, and what has come of a packet and its length.
+    /// Size of the length field in bytes, and the part of a packet so far, with its length.
     Packet(u8, Vec<u8>),
 }
 
@@ -28,7 +28,7 @@ impl Input {
         }
     }
 
-    /// Takes bytes that came and gives the pieces they complete.
+    /// Takes new bytes and emits the pieces they complete.
     pub fn feed(&mut self, bytes: &[u8], mut out: impl FnMut(InputPiece<'_>)) {
         match self {
             Input::Stream => out(InputPiece::Data(bytes)),
@@ -37,10 +37,10 @@ impl Input {
         }
     }
 
-    /// The input has ended: what is left of a line still counts.
+    /// The input has ended: emits the rest of a line.
     pub fn end(&mut self, mut out: impl FnMut(InputPiece<'_>)) {
         if let Input::Line(max, part) = self {
-            // A CR that was kept back may be one more than what is delivered at once.
+            // A CR kept back may make it one longer than the longest piece.
             for piece in part.chunks(*max) {
                 out(InputPiece::NoEol(piece));
             }
@@ -99,7 +99,7 @@ fn packets(
 ) {
     while !bytes.is_empty() {
         if part.is_empty() && bytes.len() >= head {
-            // The common case: whole packets, given out where they lie.
+            // The common case: whole packets, emitted without a copy.
             let n = head + packet_length(&bytes[..head]);
             if bytes.len() >= n {
                 out(InputPiece::Data(&bytes[head..n]));

@@ -1,10 +1,10 @@
-//! Byte lists, binaries and nestings of them, as bytes.
+//! Flattens iodata (byte lists, binaries and nestings of them) to bytes.
 
 use std::borrow::Cow;
 
 use kvik_term::{Term, View};
 
-/// The bytes of an iodata term; a binary's own where it is one. `None` where it is no iodata.
+/// The bytes of an iodata term, borrowed if it is a binary. `None` if it is not iodata.
 pub fn bytes<'h>(t: Term<'h>) -> Option<Cow<'h, [u8]>> {
     match t.view() {
         View::Bits(b) if b.is_binary() => Some(b.to_bytes()),

@@ -1,9 +1,9 @@
 //! Ports: objects with an owner, links and monitors in front of a driver: programs, descriptors
 //! and whatever else a [`driver::Driver`] does.
 //!
-//! A port is run by whoever has its lock: the process that writes to it, or the scheduler whose
-//! poll set told that it is ready. Nothing waits while holding the lock, and no scheduler waits for
-//! it to serve what is ready: who has it does that (`port/lock.rs`).
+//! A port runs on the thread that holds its lock: that of the process that writes to it, or the
+//! scheduler whose poll set reported an event. Nothing waits while holding the lock, and no
+//! scheduler waits for it to serve an event: the lock's holder serves it (`port/lock.rs`).
 #![forbid(unsafe_code)]
 
 mod affinity;
@@ -44,8 +44,8 @@ pub use poll::wake;
 pub use port::{Command, OpenError, Port};
 pub use trace::{sent as trace_sent, timed_out as trace_timed_out};
 
-/// All there is to do before the first port is opened: processes as ports' host, poll sets, drivers,
-/// signals. `kvik_proc::Hooks` gets [`check_io`], [`wake`] and [`processes::HOOKS`].
+/// Sets up everything the first port needs: processes as ports' host, poll sets, drivers, signals.
+/// `kvik_proc::Hooks` gets [`check_io`], [`wake`] and [`processes::HOOKS`].
 pub fn install(schedulers: usize) -> kvik_env::Result<()> {
     processes::install();
     poll::init(schedulers)?;
@@ -55,13 +55,13 @@ pub fn install(schedulers: usize) -> kvik_env::Result<()> {
     signals::init()
 }
 
-/// The machine ends: programs hear what was held back, and may run where they might before.
+/// The VM ends: writes held output and unpins programs.
 pub fn settle() {
     write_coalescing::write_all();
     affinity::pinned_child::let_go_all();
 }
 
-/// Writes out what was given to ports, before the VM halts.
+/// Flushes all ports, before the VM halts.
 pub fn flush_all() {
     for p in table::all() {
         p.flush();
@@ -71,7 +71,7 @@ pub fn flush_all() {
 
 use std::sync::{OnceLock, RwLock};
 
-/// Makes a driver for a port that is opened with this name (the whole command).
+/// Makes a driver for a port; the argument is the whole command, which begins with its name.
 pub type MakeDriver = fn(&[u8]) -> Box<dyn driver::Driver>;
 
 kvik_state::vm_state! {
@@ -84,13 +84,13 @@ pub fn add_driver(name: &'static str, make: MakeDriver) {
     all.push((name, make));
 }
 
-/// The names of all that are built in.
+/// The names of all built-in drivers.
 pub fn drivers() -> impl Iterator<Item = &'static str> {
     let all = DRIVERS.read().unwrap_or_else(|e| e.into_inner());
     all.iter().map(|(name, _)| *name).collect::<Vec<_>>().into_iter()
 }
 
-/// Makes a driver of those that were loaded, if one has the name that a command begins with.
+/// Makes a loaded driver, if one has the name that a command begins with.
 type Loaded = fn(&[u8]) -> Option<Box<dyn driver::Driver>>;
 kvik_state::vm_state! {
     static LOADED: OnceLock<Loaded> = OnceLock::new();
@@ -101,7 +101,7 @@ pub fn set_loaded_drivers(f: Loaded) {
     let _ = LOADED.set(f);
 }
 
-/// A driver by the first word of a command.
+/// Makes the driver that a command's first word names.
 fn driver_by_name(command: &[u8]) -> Option<Box<dyn driver::Driver>> {
     let word = command.split(|b| *b == b' ').next()?;
     let all = DRIVERS.read().unwrap_or_else(|e| e.into_inner());

@@ -24,7 +24,7 @@ impl Port {
     }
 }
 
-/// The driver for what is to be opened, and the port's name.
+/// The driver for a target, and the port's name.
 fn open_driver(
     what: &PortTarget,
     o: &PortOptions,

@@ -1,4 +1,4 @@
-//! What `open_port/2` was asked for, taken apart (the terms are read in `bifs`).
+//! Decoded arguments of `open_port/2` (`bifs` reads the terms).
 
 /// The first argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum PortTarget {
     Fd(i32, i32),
 }
 
-/// A limit at which a port turns busy and one at which it is no more.
+/// Queue sizes at which a port becomes busy (`high`), and no longer busy (`low`).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct BusyLimits {
     pub low: usize,
@@ -39,7 +39,7 @@ pub struct PortOptions {
     pub args: Option<Vec<Vec<u8>>>,
     pub arg0: Option<Vec<u8>>,
     pub dir: Option<Vec<u8>>,
-    /// Variables to set, or to take away (`None`).
+    /// Variables to set, or to remove (`None`).
     pub env: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     /// `None`: never busy.
     pub busy: Option<BusyLimits>,

@@ -1,5 +1,5 @@
-//! Protocols that tell where a packet ends: `erlang:decode_packet/3` and the sockets' `packet`
-//! option. Nothing here knows a term.
+//! Packet boundaries of protocols, for `erlang:decode_packet/3` and the sockets' `packet` option.
+//! Independent of terms.
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum PacketKind {
@@ -19,7 +19,7 @@ pub enum PacketKind {
     SslTls,
 }
 
-/// Limits of a packet, 0 for none, and what ends a line.
+/// Size limits of a packet, 0 for none, and the line delimiter.
 #[derive(Copy, Clone, Debug)]
 pub struct PacketLimits {
     pub packet_size: usize,
@@ -29,9 +29,9 @@ pub struct PacketLimits {
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// The packet's length, header and all; it may be more than there is.
+    /// The packet's length including its header; it may exceed the bytes at hand.
     Known(usize),
-    /// More bytes have to come before it is known.
+    /// More bytes are needed to tell.
     More,
     Invalid,
 }
@@ -41,8 +41,8 @@ fn number(bytes: &[u8]) -> usize {
     bytes.iter().fold(0, |n, b| n << 8 | *b as usize)
 }
 
-/// The length of the packet that `b` begins with. `in_headers`: an HTTP request's or answer's first
-/// line has been taken.
+/// The length of the packet at the start of `b`. `in_headers`: the first line of an HTTP request or
+/// response has been taken.
 pub fn length(kind: PacketKind, b: &[u8], l: PacketLimits, in_headers: bool) -> Length {
     let head = |n: usize, body: &dyn Fn(&[u8]) -> Option<usize>| match b.get(..n) {
         None => More,
@@ -136,7 +136,7 @@ fn http_length(b: &[u8], l: PacketLimits, in_headers: bool) -> Length {
             return if max != 0 && b.len() >= max { Invalid } else { More };
         };
         let end = from + i + 1;
-        // A header goes on where the next line begins with a space.
+        // A header continues if the next line begins with a space.
         let goes_on = in_headers && end > 2 && b.get(end).is_some_and(|x| is_space(*x));
         if goes_on {
             from = end;
@@ -150,7 +150,7 @@ fn http_length(b: &[u8], l: PacketLimits, in_headers: bool) -> Length {
     }
 }
 
-/// The part of a whole packet that is handed on.
+/// The part of a whole packet that is delivered.
 pub fn body(kind: PacketKind, packet: &[u8]) -> &[u8] {
     match kind {
         PacketKind::Length(n) => packet.get(n as usize..).unwrap_or(&[]),
@@ -166,13 +166,13 @@ pub fn body(kind: PacketKind, packet: &[u8]) -> &[u8] {
 pub enum Uri<'a> {
     Star,
     AbsPath(&'a [u8]),
-    /// Is it https, host, port, path.
+    /// Whether it is https, then host, port and path.
     Absolute(bool, &'a [u8], Option<u32>, &'a [u8]),
     Scheme(&'a [u8], &'a [u8]),
     Other(&'a [u8]),
 }
 
-/// A line of HTTP, taken apart.
+/// A parsed line of HTTP.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Http<'a> {
     Request {
@@ -185,7 +185,7 @@ pub enum Http<'a> {
         status: u32,
         phrase: &'a [u8],
     },
-    /// The name in its usual capitals, the name as it came, the value.
+    /// The name in its usual capitalisation, the name as received, the value.
     Header {
         name: Vec<u8>,
         as_is: &'a [u8],
@@ -195,7 +195,7 @@ pub enum Http<'a> {
     Error(&'a [u8]),
 }
 
-/// Headers known by an atom; the place in the list is part of the answer.
+/// Headers that are returned as atoms; the index in the list is part of the result.
 pub const HEADERS: &[&str] = &[
     "Cache-Control",
     "Connection",
@@ -250,12 +250,12 @@ pub const HEADERS: &[&str] = &[
     "Keep-Alive",
     "Proxy-Connection",
 ];
-/// Methods known by an atom.
+/// Methods that are returned as atoms.
 pub const METHODS: &[&str] = &["OPTIONS", "GET", "HEAD", "POST", "PUT", "DELETE", "TRACE"];
-/// Longer header names are left as they came.
+/// Longer header names keep their capitalisation.
 const MAX_NAME: usize = 50;
 
-/// Takes apart a whole packet of HTTP. The second value: does a header come next?
+/// Parses a whole packet of HTTP. The second value: whether a header comes next.
 pub fn http(packet: &[u8], in_headers: bool) -> (Http<'_>, bool) {
     let line = match packet {
         [line @ .., b'\r', _] => line,
@@ -273,7 +273,7 @@ pub fn http(packet: &[u8], in_headers: bool) -> (Http<'_>, bool) {
     }
 }
 
-/// May the byte not stand in a name or method?
+/// Whether the byte is not allowed in a name or method.
 fn is_special(b: u8) -> bool {
     !(33..128).contains(&b) || b"()<>@,;:\\\"/[]?={}".contains(&b)
 }
@@ -376,8 +376,8 @@ fn header(line: &[u8]) -> Option<Http<'_>> {
     Some(Http::Header { name, as_is, value })
 }
 
-/// A record of SSL or TLS: type, version, and its data; an SSL 2 client hello gets the head that
-/// later versions have.
+/// Parses a record of SSL or TLS: type, version, and data; an SSL 2 client hello gets the header of
+/// later versions.
 pub fn ssl_tls(packet: &[u8]) -> Option<(u8, (u8, u8), Vec<u8>)> {
     match *packet {
         [a, _, 1, ref data @ ..] if a & 0x80 != 0 => {

@@ -1,11 +1,11 @@
-//! Packets of protocols that are more than bytes, as terms.
+//! Terms for packets that are delivered as more than bytes.
 
 use kvik_heap::Heap;
 use kvik_term::{am, Atom, Term};
 
 use crate::packet::{self, Http, Uri};
 
-/// A line of HTTP as sockets and `decode_packet` give it.
+/// The term that sockets and `decode_packet` return for a line of HTTP.
 pub fn http_term<'h>(h: &'h Heap, line: &Http<'_>, binaries: bool) -> Term<'h> {
     let string = |b: &[u8]| match binaries {
         true => h.binary(b),

@@ -24,41 +24,41 @@ use crate::queue::OutQueue;
 use crate::spawn_thread::{self, Job, Start, SHELL};
 use crate::{env, write_coalescing};
 
-/// Reads of one time slice; then others have theirs.
+/// The most reads of one time slice, so that other ports are served.
 const READS: usize = 4;
-/// What may be written to a pipe that blocks, once it is writable.
+/// Bytes that a blocking pipe takes without blocking, once it is writable.
 const SAFE_WRITE: usize = 4096;
-/// `port_control` of descriptors: this and 100 asks for a terminal's size.
+/// Base of the `port_control` operations of descriptors; plus 100 it returns a terminal's size.
 const TTY_CONTROL: u32 = 0x018b_0900;
 
 pub(crate) struct Pipes {
     input: Option<OwnedFd>,
     output: Option<OwnedFd>,
-    /// Writing may block: look first.
+    /// The output descriptor is blocking: poll it before each write.
     careful: bool,
     /// The output is in the poll set.
     output_polled: bool,
-    /// The input needs no telling: an ordinary file.
+    /// The input is always readable: an ordinary file.
     always_ready: bool,
     edge: bool,
     /// The input is in a poll set.
     listens: bool,
-    /// Which one that is, and how often it was written from another scheduler.
+    /// That poll set, and how many consecutive writes came from another scheduler.
     home: usize,
     away: u32,
     beside: policy::AffinityPolicy,
-    /// It answers each write, and has not answered the last.
+    /// Counted while the program answers each write and has not answered the last.
     owed: Option<scheduler_load::PendingAnswer>,
     decoder: Input,
     packet: u8,
     queue: OutQueue,
-    /// What is written at the end of a time slice. The queue is empty meanwhile.
+    /// Output to write at the end of the time slice. The queue is empty while there is some.
     held: Vec<u8>,
-    /// The program, until it is asked for.
+    /// The program, until its start is requested.
     job: Option<Job>,
-    /// It was asked for.
+    /// Its start was requested.
     begun: Option<Arc<Start>>,
-    /// It runs.
+    /// The running program.
     child: Option<ChildProcess>,
     exit_status: bool,
     status: Option<i32>,
@@ -126,15 +126,15 @@ fn start(path: &CStr, args: Vec<CString>, o: &PortOptions) -> Result<Pipes, Open
     make().map_err(OpenError::Posix)
 }
 
-/// A descriptor of our own that does not block, for one that others share with us: opening a pipe
-/// or terminal once more gives one whose flags nobody else sees.
+/// A non-blocking descriptor of our own for one that is shared with others: reopening a pipe or
+/// terminal gives a descriptor whose flags affect nobody else. Also returns whether it may block.
 fn own_descriptor(n: RawFd, write: bool) -> Option<(OwnedFd, bool)> {
     let kind = file::fstat(n).ok()?.kind;
     if matches!(kind, file::FileKind::Fifo) || tty::is_terminal(n) {
         let path = CString::new(format!("/proc/self/fd/{n}")).ok()?;
         let mode = file::OpenMode {
             read: !write,
-            // With `read` off and `append` on nothing is cut off; a pipe takes both.
+            // `append` without `read` truncates nothing; a pipe takes both.
             write,
             append: write,
             nonblocking: true,
@@ -155,7 +155,7 @@ pub(crate) fn open_fds(input: i32, output: i32, o: &PortOptions) -> Pipes {
     let careful = out.as_ref().is_some_and(|(_, c)| *c);
     over(input, out.map(|(f, _)| f), careful, o)
 }
-/// A file (or pipe or device) by its name; one that is only written to begins empty.
+/// Opens a file (or pipe or device) by its name; a file that is only written to is truncated.
 pub(crate) fn open_file(path: &[u8], o: &PortOptions) -> Result<Pipes, OpenError> {
     let mode = file::OpenMode {
         read: o.read,
@@ -197,7 +197,7 @@ fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &Port
 }
 
 impl Pipes {
-    /// Writes what may be written now. Answers how many bytes that was.
+    /// Writes what can be written without blocking. Returns how many bytes that was.
     fn try_write(&self, slices: &[IoSlice<'_>]) -> Result<usize, Exit> {
         let Some(out) = &self.output else {
             return Err(Exit::Posix(Errno::BADF));
@@ -219,7 +219,7 @@ impl Pipes {
         }
     }
 
-    /// The same where its program may sleep.
+    /// Like [`Pipes::try_write`], for a write that may wake the program.
     fn write_waking(&mut self, slices: &[IoSlice<'_>]) -> Result<usize, Exit> {
         if let Some(child) = &self.child {
             self.beside.wakes(child.pid, self.home);
@@ -230,8 +230,8 @@ impl Pipes {
         });
         self.try_write(slices)
     }
-    /// Is so much to be held back to the end of the time slice? Where the program has something to
-    /// do, and the pipe surely takes it then.
+    /// Whether to hold this many bytes until the end of the time slice: if the program is busy, and
+    /// the pipe is sure to take them then.
     fn may_hold(&self, bytes: usize) -> bool {
         if !self.held.is_empty() {
             return true;
@@ -241,7 +241,7 @@ impl Pipes {
         fits && self.child.is_some() && self.beside.is_silent() && self.queue.is_empty() && takes()
     }
 
-    /// Has the poll set tell when more can be written.
+    /// Registers the output, to hear when more can be written.
     fn watch_output(&mut self, core: &Core) -> Flow {
         if self.output_polled {
             return Ok(());
@@ -250,11 +250,11 @@ impl Pipes {
         let i = Interest { write: true, edge: !self.careful, read: false };
         let always = poll::add(core.home, out.as_raw_fd(), Source::Output, core.id, i)
             .map_err(Exit::Posix)?;
-        // An ordinary file takes everything at once; if it ever does not, each time slice tries again.
+        // An ordinary file takes everything at once; if it ever does not, each time slice retries.
         self.output_polled = !always;
         Ok(())
     }
-    /// A level-triggered output that has nothing to write must not be told about.
+    /// A level-triggered output must leave the poll set while there is nothing to write.
     fn unwatch_output(&mut self, core: &Core) {
         if let (true, true, Some(out)) = (self.careful, self.output_polled, &self.output) {
             poll::remove(core.home, out.as_raw_fd());
@@ -293,7 +293,7 @@ impl Pipes {
                 Ok(0) => return self.end_of_input(core),
                 Ok(n) => n,
                 Err(Errno::AGAIN) => return Ok(()),
-                // What a terminal says when its other end is gone.
+                // EIO: a terminal whose other end is gone.
                 Err(Errno(5)) if self.begun.is_some() => return self.end_of_input(core),
                 Err(e) => return Err(Exit::Posix(e)),
             };
@@ -307,7 +307,7 @@ impl Pipes {
             }
             self.decoder.feed(&buffer[..n], |p| core.deliver(p));
             if self.always_ready || turn + 1 >= READS {
-                // More may be there, and nobody will tell.
+                // There may be more, for which no further event comes.
                 if self.edge || self.always_ready {
                     poll::again(self.home, Source::Input, core.id);
                 }
@@ -338,12 +338,12 @@ impl Pipes {
                 h.tuple(&[am::exit_status.into(), s])
             });
         }
-        // What is left of a line comes after the status, as in OTP.
+        // The rest of a line comes after the status, as in OTP.
         self.decoder.end(|p| core.deliver(p));
         core.end_of_input()
     }
 
-    /// Where it has begun by now.
+    /// Registers the program if it has been started by now.
     fn child_begun(&mut self, core: &mut Core) -> Flow {
         let Some(child) = self.begun.as_ref().and_then(|s| s.take()) else { return Ok(()) };
         let child = self.child.insert(child.map_err(Exit::Posix)?);
@@ -352,8 +352,8 @@ impl Pipes {
             .map_err(Exit::Posix)?;
         self.listen(core)
     }
-    /// Has the poll set tell what comes in: of a program when our copies of its ends are closed, so
-    /// that who hears from it finds its pipes as it has them.
+    /// Registers the input. With a program only after our copies of its pipe ends are closed, so
+    /// that a process that gets its output finds its pipes as the program has them.
     fn listen(&mut self, core: &Core) -> Flow {
         let Some(input) = &self.input else { return Ok(()) };
         let i = Interest { read: true, write: false, edge: self.edge };
@@ -365,7 +365,7 @@ impl Pipes {
 
     fn child_ended(&mut self, core: &mut Core) -> Flow {
         let Some(child) = &self.child else { return Ok(()) };
-        // Not when it is reaped, and another may have its number.
+        // Before it is reaped, as another program may get its process id.
         self.beside.unpin();
         let Some(status) = reap(child.pid) else {
             return Ok(());
@@ -422,7 +422,7 @@ impl Driver for Pipes {
         self.queue.push(&bytes[done - head.len()..]);
         core.queued(self.queue.len());
         if self.careful {
-            // A descriptor that may block takes a little at a time; the rest goes on at once.
+            // A blocking descriptor takes a little at a time; the rest is written at once.
             return self.write_queue(core);
         }
         self.watch_output(core)
@@ -433,7 +433,7 @@ impl Driver for Pipes {
             return Ok(());
         }
         let held = std::mem::take(&mut self.held);
-        // Had it been written when it came, the program would have had it before it was gone.
+        // An error is ignored: a write at once would have reached the program before it ended.
         let done = self.write_waking(&[IoSlice::new(&held)]).unwrap_or(held.len());
         self.follow(core);
         if done == held.len() {
@@ -470,7 +470,7 @@ impl Driver for Pipes {
     fn flush(&mut self) {
         let Some(out) = &self.output else { return };
         let out = out.as_raw_fd();
-        // The program behind it may never read: it had its time.
+        // A program may never read: it gets one second. Other descriptors have no limit.
         let patience = if self.begun.is_some() { 1000 } else { -1 };
         while !self.queue.is_empty() {
             if fd::wait_ready(out, true, patience) != Ok(true) {

@@ -1,4 +1,4 @@
-//! The poll sets, one for each scheduler. `event_loop.rs` serves what they tell.
+//! The poll sets, one for each scheduler. `event_loop.rs` serves their events.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -13,7 +13,7 @@ use kvik_env::poll::{Interest, PollEvents, Poller};
 use kvik_env::process::{reap, ChildProcess};
 use kvik_env::{signal, Errno, Result};
 
-/// What a descriptor in a poll set belongs to. With a number it makes the token.
+/// The kind of owner of a descriptor in a poll set. With a number it makes the token.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Source {
     Input = 0,
@@ -26,7 +26,7 @@ pub enum Source {
     Both = 5,
     /// A library has selected the descriptor, which is the number.
     Library = 6,
-    /// It has to hear of events that it traces.
+    /// A port has trace events to get as a tracer.
     Events = 7,
     /// A linked-in driver has events that it is to be called for.
     Driver = 8,
@@ -34,13 +34,13 @@ pub enum Source {
     Terminal = 9,
 }
 
-/// Bytes that one read can bring.
+/// The most bytes of one read.
 pub const BUFFER: usize = 64 * 1024;
 
 pub(crate) struct PollSet {
     pub poller: Poller,
-    /// Tokens that are ready without being told again: ordinary files, and input of which more is
-    /// there than one time slice takes.
+    /// Tokens that are ready without a kernel event: ordinary files, and input with more data than
+    /// one time slice reads.
     ready: Mutex<Vec<u64>>,
     ready_count: AtomicUsize,
     timers: Mutex<BinaryHeap<Reverse<Timer>>>,
@@ -48,7 +48,7 @@ pub(crate) struct PollSet {
     first_timer: AtomicI64,
 }
 
-/// When, which port, and the driver's tag.
+/// Deadline in nanoseconds, port, and the driver's tag.
 type Timer = (i64, u32, u64);
 
 kvik_state::vm_state! {
@@ -93,14 +93,13 @@ pub(crate) fn set(i: usize) -> Option<&'static PollSet> {
     all.get(i % all.len().max(1))
 }
 
-/// What a poll set holds: how many descriptors, how many of them wait to be served, and how many
-/// bytes it takes.
+/// A poll set's size: its descriptors, how many tokens are ready, and its memory in bytes.
 pub struct Size {
     pub descriptors: usize,
     pub ready: usize,
     pub memory: usize,
 }
-/// That of each.
+/// The size of each poll set.
 pub fn sizes() -> Vec<Size> {
     let of = |s: &PollSet| Size {
         descriptors: s.poller.len(),
@@ -115,7 +114,7 @@ pub fn tokens() -> impl Iterator<Item = u64> {
     sets().iter().flat_map(|s| s.poller.tokens())
 }
 
-/// The poll set of a new port: each in turn, so that they are spread.
+/// Picks the poll set of a new port, round robin.
 pub fn choose() -> usize {
     NEXT.fetch_add(1, Ordering::Relaxed) % sets().len().max(1)
 }
@@ -124,8 +123,8 @@ pub fn token(source: Source, number: u32) -> u64 {
     (source as u64) << 32 | number as u64
 }
 
-/// Adds a descriptor. Answers whether it is always ready instead (an ordinary file); it is then
-/// served at each time slice until [`remove`].
+/// Adds a descriptor. Returns true for one that is always ready (an ordinary file) and so not
+/// added: its token is now ready once, and its driver calls [`again`] while it has more to do.
 pub fn add(home: usize, fd: RawFd, source: Source, number: u32, i: Interest) -> Result<bool> {
     let s = set(home).ok_or(Errno::INVAL)?;
     let t = token(source, number);
@@ -149,7 +148,7 @@ pub fn remove(home: usize, fd: RawFd) {
     }
 }
 
-/// Has a port served again at the next time slice.
+/// Makes a port's token ready again, for the next time slice.
 pub fn again(home: usize, source: Source, number: u32) {
     if let Some(s) = set(home) {
         let mut v = s.ready.lock().unwrap_or_else(|e| e.into_inner());
@@ -172,7 +171,7 @@ pub fn orphan(home: usize, child: ChildProcess) {
     }
 }
 
-/// Has a driver called with [`Ready::Timer`] after a time. There is no cancelling: a driver knows
+/// Sets a timer, which calls a driver with [`Ready::Timer`]. It cannot be cancelled: a driver knows
 /// which tags it still waits for.
 pub fn set_timer(home: usize, number: u32, after: Duration, tag: u64) {
     let Some(s) = set(home) else { return };
@@ -190,14 +189,14 @@ impl PollSet {
     pub fn any_ready(&self) -> bool {
         self.ready_count.load(Ordering::Acquire) > 0
     }
-    /// The tokens that are ready without being told again.
+    /// Takes the tokens that are ready without a kernel event.
     pub fn take_ready(&self) -> Vec<u64> {
         let mut v = self.ready.lock().unwrap_or_else(|e| e.into_inner());
         let tokens = std::mem::take(&mut *v);
         self.ready_count.store(0, Ordering::Release);
         tokens
     }
-    /// The timers that are due.
+    /// Takes the timers that are due.
     pub fn due(&self) -> Vec<Timer> {
         let first = self.first_timer.load(Ordering::Acquire);
         if first == i64::MAX || first > monotonic_nanos() {
@@ -213,7 +212,7 @@ impl PollSet {
         self.first_timer.store(next, Ordering::Release);
         out
     }
-    /// A wait cut at the first timer.
+    /// The timeout, limited to the first timer.
     pub fn until_timer(&self, timeout: Option<Duration>) -> Option<Duration> {
         let first = self.first_timer.load(Ordering::Acquire);
         if first == i64::MAX {
@@ -241,7 +240,7 @@ pub fn count() -> usize {
     sets().len()
 }
 
-/// Calls it with room for one read, which is the thread's own where nobody has that.
+/// Calls `f` with a read buffer: the thread's own, or a new one if that is in use.
 pub(crate) fn with_buffer(f: impl FnOnce(&mut [u8])) {
     BUFFERS.with(|room| match room.try_borrow_mut() {
         Ok(mut room) => f(&mut room.1),
@@ -249,7 +248,7 @@ pub(crate) fn with_buffer(f: impl FnOnce(&mut [u8])) {
     })
 }
 
-/// A program has ended whose port is gone.
+/// Reaps an ended program whose port is gone.
 pub(crate) fn reap_orphan(home: usize, pid: i32) {
     if reap(pid).is_some() {
         let mut all = ORPHANS.lock().unwrap_or_else(|e| e.into_inner());

@@ -1,4 +1,4 @@
-//! Ports and processes: what each does for the other.
+//! Connects ports and processes: the ports' [`Host`], and the processes' [`PortHooks`].
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::hooks::{PortHooks, Posted};
@@ -31,7 +31,7 @@ impl Host for Processes {
         control(pid, Control::Link { from: port })
     }
     fn unlink(&self, pid: u32, port: Term<'static>) {
-        // No port waits for the answer.
+        // Ports do not wait for the acknowledgement.
         control(pid, Control::Unlink { from: port, id: 0 });
     }
     fn is_alive(&self, pid: u32) -> bool {
@@ -50,7 +50,7 @@ impl Host for Processes {
     }
 }
 
-/// Makes processes the host of ports. Before the first port is opened.
+/// Makes processes the host of ports. Called before the first port is opened.
 pub fn install() {
     host::install(&Processes);
 }
@@ -67,7 +67,7 @@ pub const HOOKS: PortHooks = PortHooks {
             Ok(Command::Busy) => return Posted::Refused,
             Ok(_) => {}
             Err(_) => {
-                // Whoever sent it, the owner answers for what its port is sent.
+                // The owner gets the exit signal, whichever process sent the message.
                 let reason = OwnedTerm::immediate(am::badsig.into());
                 let me = OwnedTerm::immediate(Term::local_port(port.id));
                 if let Some(owner) = port.owner() {

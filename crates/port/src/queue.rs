@@ -1,15 +1,15 @@
-//! Bytes that wait to be written.
+//! A queue of output bytes.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
-/// Pieces smaller than this are put together.
+/// Pieces smaller than this are merged.
 const GATHER: usize = 4096;
 
 #[derive(Default)]
 pub struct OutQueue {
     pieces: VecDeque<Vec<u8>>,
-    /// Bytes of the first piece that were written already.
+    /// Bytes of the first piece that have been written.
     done: usize,
     len: usize,
 }
@@ -31,7 +31,7 @@ impl OutQueue {
             _ => self.pieces.push_back(bytes.to_vec()),
         }
     }
-    /// The same without a copy.
+    /// Like [`OutQueue::push`], without a copy.
     pub fn push_vec(&mut self, bytes: Vec<u8>) {
         if bytes.len() <= GATHER {
             return self.push(&bytes);
@@ -39,7 +39,7 @@ impl OutQueue {
         self.len += bytes.len();
         self.pieces.push_back(bytes);
     }
-    /// Drops bytes that were written.
+    /// Drops bytes that have been written.
     pub fn advance(&mut self, n: usize) {
         let n = n.min(self.len);
         self.len -= n;
@@ -60,7 +60,7 @@ impl OutQueue {
         let b = self.pieces.front().map_or(&[][..], |p| &p[self.done..]);
         &b[..b.len().min(limit)]
     }
-    /// What to write next, as some slices.
+    /// Calls `f` with the slices to write next.
     pub fn slices<R>(&self, f: impl FnOnce(&[IoSlice<'_>]) -> R) -> R {
         let mut v: [IoSlice<'_>; 32] = std::array::from_fn(|_| IoSlice::new(&[]));
         let mut n = 0;

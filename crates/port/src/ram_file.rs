@@ -1,7 +1,7 @@
 //! The `ram_file_drv` driver: a file in memory, for `file:open(Data, [ram])`.
 //!
-//! Each command is a byte and its arguments (32-bit numbers, bytes); each is answered by a message
-//! with the data a byte for the kind of answer and what belongs to it.
+//! Each command is a byte and its arguments (32-bit numbers, bytes); each is answered by a message,
+//! whose data are a byte for the kind of answer and its contents.
 
 use kvik_env::Errno;
 use kvik_heap::Heap;
@@ -12,7 +12,7 @@ use crate::port::state::Core;
 
 const READ: u8 = 1;
 const WRITE: u8 = 2;
-/// The longest file: its sizes are 32-bit numbers with a sign.
+/// The longest file: sizes are signed 32-bit numbers.
 const MAX: usize = i32::MAX as usize;
 
 #[derive(Default)]

@@ -1,5 +1,5 @@
-//! Descriptors that are selected: a message, built beforehand, goes to a process when a descriptor is
-//! ready, once for each time it is asked for. `enif_select` and the module `socket` are made of it.
+//! Selected descriptors: a prepared message goes to a process when a descriptor is ready, once for
+//! each request. `enif_select` and the module `socket` are built on it.
 
 use std::collections::HashMap;
 use std::os::fd::RawFd;
@@ -11,7 +11,7 @@ use kvik_proc::signal::{self, Signal};
 
 use crate::poll::{self, Source};
 
-/// Which of a descriptor's events are meant.
+/// A set of a descriptor's events.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
 pub struct EventMask {
     pub read: bool,
@@ -24,16 +24,16 @@ impl EventMask {
     pub const ALL: EventMask = EventMask { read: true, write: true, error: true };
 }
 
-/// Who is to get what.
+/// The receiver and the message.
 type Waiting = Option<(u32, OwnedTerm)>;
 
-/// A descriptor that some resource has selected. It is kept until it is given up ([`stop`]).
+/// A descriptor that some resource has selected. It is kept until [`stop`].
 struct Selected {
     by: MagicResource,
     read: Waiting,
     write: Waiting,
     error: Waiting,
-    /// Is it in the poll set?
+    /// Whether it is in the poll set.
     polled: bool,
 }
 
@@ -45,13 +45,13 @@ fn selected() -> MutexGuard<'static, HashMap<RawFd, Selected>> {
 }
 
 impl Selected {
-    /// Has the poll set watch for what is waited for. False: the descriptor cannot be watched.
+    /// Sets the poll set's interest to the awaited events. False: the descriptor cannot be watched.
     fn watch(&mut self, fd: RawFd) -> bool {
         let (read, write) = (self.read.is_some(), self.write.is_some());
         let i = Interest { read, write, ..Interest::default() };
         // Always in the set with that number: sets are taken modulo their count.
         let home = fd as usize;
-        // Errors are told of without being asked for.
+        // The kernel always reports errors, without a flag.
         let wanted = read || write || self.error.is_some();
         let fine = match (self.polled, wanted) {
             (false, true) => match poll::add(home, fd, Source::Library, fd as u32, i) {
@@ -68,7 +68,7 @@ impl Selected {
         self.polled = wanted;
         fine
     }
-    /// Takes what is waited for. The events there were.
+    /// Takes the messages for some events. Returns which events were awaited, and the messages.
     fn take(&mut self, which: EventMask) -> (EventMask, [Waiting; 3]) {
         let read = self.read.take_if(|_| which.read);
         let write = self.write.take_if(|_| which.write);
@@ -79,7 +79,7 @@ impl Selected {
     }
 }
 
-/// The poll set tells of a descriptor.
+/// The poll set has reported a descriptor.
 pub fn ready(fd: RawFd, read: bool, write: bool, hangup: bool) {
     let mut all = selected();
     let Some(s) = all.get_mut(&fd) else { return };
@@ -92,8 +92,8 @@ pub fn ready(fd: RawFd, read: bool, write: bool, hangup: bool) {
     }
 }
 
-/// Sends `message` to `pid` when one of the events comes; what was to be sent for it before is
-/// forgotten. False: the descriptor cannot be watched.
+/// Sends `message` to `pid` when one of the events comes; it replaces an earlier message for that
+/// event. False: the descriptor cannot be watched.
 pub fn select(
     fd: RawFd,
     by: &MagicResource,
@@ -118,7 +118,7 @@ pub fn select(
     fine
 }
 
-/// Nobody is to hear of these events any more. Those that were waited for.
+/// Cancels the messages for some events. Returns which were awaited.
 pub fn cancel(fd: RawFd, by: &MagicResource, which: EventMask) -> EventMask {
     steal(fd, by);
     let mut all = selected();
@@ -130,18 +130,18 @@ pub fn cancel(fd: RawFd, by: &MagicResource, which: EventMask) -> EventMask {
     there
 }
 
-/// The descriptor is not used any more: it may be closed. The events that were waited for.
+/// Forgets a descriptor, which may then be closed. Returns which events were awaited.
 pub fn stop(fd: RawFd) -> EventMask {
     forget(fd, |_| true).map_or(EventMask::default(), |mut s| s.take(EventMask::ALL).0)
 }
 
-/// Takes a descriptor from another resource, which has closed it, and somebody has opened another
-/// with its number. The other is not told.
+/// Takes a descriptor from another resource, which has closed it, so that its number was reused.
+/// The other resource is not told.
 fn steal(fd: RawFd, by: &MagicResource) {
     drop(forget(fd, |s| !std::ptr::addr_eq(Arc::as_ptr(&s.by), Arc::as_ptr(by))))
 }
-/// Nobody waits for it any more, if it is one to forget. What is forgotten is dropped with the table
-/// unlocked: a resource may go with that.
+/// Removes a descriptor that satisfies `which`. The caller drops it with the table unlocked, since
+/// that may drop a resource.
 fn forget(fd: RawFd, which: impl Fn(&Selected) -> bool) -> Option<Selected> {
     let mut all = selected();
     let polled = all.get(&fd).filter(|s| which(s))?.polled;

@@ -1,5 +1,5 @@
-//! Signals to the VM become messages: `{notify, sigterm}` to `erl_signal_server`. Ctrl-C opens the
-//! break menu ([`crate::breaks`]).
+//! Turns signals to the VM into messages: `{notify, sigterm}` to `erl_signal_server`. Ctrl-C opens
+//! the break menu ([`crate::ctrl_c`]).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,8 +11,7 @@ use crate::host::host;
 use crate::tty::reader::{self, Notice};
 use crate::{ctrl_c, tty};
 
-/// `os:set_signal/2`. `None`: no such signal. As in OTP, nobody is told of one that cannot be set
-/// (SIGSTOP).
+/// `os:set_signal/2`. `None`: no such signal. As in OTP, failing to set SIGSTOP is not reported.
 pub fn set(name: Atom, action: SignalAction) -> Option<()> {
     let (_, number) = *NAMES.iter().find(|(n, _)| *n == name.name())?;
     let of_terminal = matches!(number, SIGCONT | SIGWINCH);
@@ -23,8 +22,8 @@ pub fn set(name: Atom, action: SignalAction) -> Option<()> {
     Some(())
 }
 
-/// What the VM does from its start: a closed pipe is an error of the write, and the signals that
-/// `erl_signal_server` knows about go to it.
+/// Signal actions at VM start: a write to a closed pipe returns an error, and the signals that
+/// `erl_signal_server` knows go to it.
 pub fn init() -> kvik_env::Result<()> {
     let number = |name: &str| NAMES.iter().find(|(n, _)| *n == name).map(|(_, n)| *n);
     for name in ["sigterm", "sigusr1"] {
@@ -36,11 +35,11 @@ pub fn init() -> kvik_env::Result<()> {
 }
 
 kvik_state::vm_state! {
-    /// There has been a server.
+    /// A signal server has existed.
     static SERVED: AtomicBool = AtomicBool::new(false);
 }
 
-/// Passes on the signals that came.
+/// Passes on the signals that have come.
 pub fn dispatch() {
     for n in signal::take() {
         match n {
@@ -54,7 +53,7 @@ pub fn dispatch() {
         }
     }
 }
-/// The server hears of it, or, before it did, the process that reads the terminal.
+/// Tells the server or, in releases whose server knows no terminal signals, the terminal's reader.
 fn tell_terminal(n: i32, notice: Notice) {
     match kvik_release::current().has_terminal_signals() {
         true => tell(n),
@@ -66,7 +65,7 @@ fn tell(n: i32) {
     let Some(h) = host() else { return };
     let server = h.whereis(am::erl_signal_server);
     let Some(pid) = server.and_then(|t| t.as_local_pid()) else {
-        // Nobody has ever been there to stop the system in an orderly way.
+        // No server has existed that could stop the system in an orderly way: the default action.
         if *name == "sigterm" && !SERVED.load(Ordering::Relaxed) {
             crate::settle();
             let _ = signal::set(n, SignalAction::Default);

@@ -1,8 +1,8 @@
 //! The thread that starts external programs, so that no scheduler waits for fork and exec.
 //!
-//! Who opens a port makes the pipes, hands the rest over and goes on; the port hears of its program
-//! with [`Ready::Started`]. When many wait already, who opens one starts the program himself: that
-//! is what holds him back.
+//! The opener of a port makes the pipes, queues the rest and goes on; the port hears of its program
+//! by [`Ready::Started`]. When many starts are queued, the opener starts the program itself, which
+//! is the back-pressure.
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString};
@@ -15,7 +15,7 @@ use kvik_env::{fd, file, pipe, Errno, Result};
 use crate::driver::Ready;
 use crate::{poll, table};
 
-/// The most programs that wait to be started.
+/// The most programs in the start queue.
 const MAX_QUEUED_STARTS: usize = 512;
 pub(crate) const SHELL: &CStr = c"/bin/sh";
 
@@ -33,15 +33,15 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Those that wait hold descriptors, of which an eighth is left for everything else. A new one
-    /// is the least that is free, so its number tells how many there are.
+    /// Whether a queued job leaves an eighth of the descriptors for everything else, as it holds
+    /// two. A new descriptor gets the lowest free number, so its number tells how many are open.
     fn leaves_room(&self) -> bool {
         let highest = self.ends.iter().map(|fd| fd.as_raw_fd() as u64).max();
         highest.is_some_and(|fd| fd < fd::limit() / 8 * 7)
     }
 }
 
-/// What became of a job.
+/// The outcome of a job.
 #[derive(Default)]
 pub(crate) struct Start {
     state: Mutex<State>,
@@ -65,7 +65,7 @@ impl Start {
         s.child = Some(child);
         self.done.notify_all();
     }
-    /// The program, or why there is none. To the first who asks.
+    /// The program, or why there is none. Only the first call gets it.
     pub fn take(&self) -> Option<Result<ChildProcess>> {
         self.state().child.take()
     }
@@ -76,7 +76,7 @@ impl Start {
     }
 }
 
-/// A job, whose it is, and that port's poll set.
+/// A job, its port, and that port's poll set.
 struct Order {
     job: Job,
     port: u32,
@@ -86,7 +86,7 @@ struct Order {
 
 struct Queue {
     waiting: VecDeque<Order>,
-    /// Those that wait and the one at work.
+    /// Queued jobs and the one at work.
     open: usize,
     has_thread: bool,
 }
@@ -120,8 +120,7 @@ pub(crate) fn start(job: Job, port: u32, home: usize) -> Arc<Start> {
     start
 }
 
-/// Waits until all programs that were asked for have been started. Not to be called by who holds a
-/// port's lock.
+/// Waits until all requested programs have been started. The caller must not hold a port's lock.
 pub fn settle() {
     let left = SETTLED.wait_while(queue(), |q| q.open > 0);
     drop(left.unwrap_or_else(|e| e.into_inner()));
@@ -153,8 +152,9 @@ fn work() {
     }
 }
 
-/// Held while two pipes are made, and while a program's ends make room for its pidfd: so that where
-/// descriptors run out, who opens a port hears of it, and no program that was begun is in want.
+/// Held while two pipes are made, and while a program's pipe ends are exchanged for its pidfd: when
+/// descriptors run out, the opener of a port gets the error, and each started program has its
+/// pidfd.
 static DESCRIPTORS: Mutex<()> = Mutex::new(());
 fn descriptors() -> MutexGuard<'static, ()> {
     DESCRIPTORS.lock().unwrap_or_else(|e| e.into_inner())
@@ -162,8 +162,7 @@ fn descriptors() -> MutexGuard<'static, ()> {
 
 type Pipe = (OwnedFd, OwnedFd);
 
-/// Two pipes. Programs that wait to be started hold descriptors: they go first where there are no
-/// others.
+/// Makes two pipes. If descriptors run out it first waits for the queued starts, which hold some.
 pub(crate) fn pipes() -> Result<(Pipe, Pipe)> {
     let make = || {
         let _room = descriptors();
@@ -178,8 +177,8 @@ pub(crate) fn pipes() -> Result<(Pipe, Pipe)> {
     }
 }
 
-/// Starts a program. What goes wrong once there is a process for it (its folder, its file) is that
-/// process's end: its exit status is the error's number.
+/// Starts a program. An error after its process exists (its folder, its file) ends that process:
+/// its exit status is the error's number.
 fn run(job: Job) -> Result<ChildProcess> {
     let p = Program {
         path: &job.path,
@@ -213,6 +212,6 @@ fn spawn_failure(p: &Program<'_>, e: Errno) -> Result<i32> {
         c"sh".into(),
         bad_dir.unwrap_or(c"").into(),
     ];
-    // What was wrong may be the environment's size.
+    // The error may be the environment's size, so this one is empty.
     spawn(&Program { path: SHELL, args: &args, env: &[], dir: None, ..*p })
 }

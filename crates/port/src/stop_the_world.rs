@@ -1,9 +1,9 @@
 //! Stop the world: all schedulers wait between two time slices while one of them works alone.
 //!
-//! Who asks sets a flag that every scheduler looks at when it has looked for events, and wakes those
-//! that sleep. The first to come leads: it waits for the others, does what was asked, and lets them
-//! go. Those that stand still do what the leader has for them, on their own threads: only a
-//! scheduler reaches its queue.
+//! A request sets a flag, which every scheduler checks after it has looked for events, and wakes
+//! the sleeping schedulers. The first to check leads: it waits for the others, runs the task, and
+//! lets them go. Stopped schedulers run the leader's jobs on their own threads, because only a
+//! scheduler reaches its run queue.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -16,13 +16,13 @@ type Job = Arc<dyn Fn() + Send + Sync>;
 
 #[derive(Default)]
 struct State {
-    /// What was asked, until somebody leads.
+    /// The requested task, until a scheduler takes the lead.
     task: Option<Task>,
-    /// Schedulers that stand still.
+    /// Number of stopped schedulers.
     standing: usize,
-    /// What those have still to do, by their numbers.
+    /// Jobs that have not begun, by scheduler number.
     jobs: Vec<(usize, Job)>,
-    /// Jobs that are under way.
+    /// Number of running jobs.
     busy: usize,
 }
 
@@ -33,7 +33,7 @@ kvik_state::vm_state! {
     static CHANGED: Condvar = Condvar::new();
 }
 
-/// How often the leader sees to signals while others are not there yet.
+/// How often the leader handles signals while it waits for others.
 const SIGNAL_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 fn state() -> MutexGuard<'static, State> {
@@ -49,7 +49,7 @@ pub struct StoppedWorld {
 }
 
 impl StoppedWorld {
-    /// Has each of the others do it; comes back when all have.
+    /// Runs `job` on each of the others; returns when all have done it.
     pub fn on_others(&self, job: impl Fn() + Send + Sync + 'static) {
         let job: Job = Arc::new(job);
         let mut s = state();
@@ -61,8 +61,8 @@ impl StoppedWorld {
     }
 }
 
-/// Asks for it; it begins when all schedulers have come to an end of their time slices. False where
-/// something was asked for already.
+/// Requests a task; it runs when all schedulers have ended their time slices. False if another
+/// request is pending.
 pub fn run_alone(task: Task) -> bool {
     if ASKED.swap(true, Ordering::AcqRel) {
         return false;
@@ -72,8 +72,8 @@ pub fn run_alone(task: Task) -> bool {
     true
 }
 
-/// To be called by each scheduler between time slices. The one that leads calls `meanwhile` now and
-/// then as it waits for the others.
+/// Called by each scheduler between time slices. The leader calls `meanwhile` now and then while it
+/// waits for the others.
 #[inline]
 pub fn point(me: usize, meanwhile: fn()) {
     if ASKED.load(Ordering::Acquire) {

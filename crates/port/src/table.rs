@@ -1,4 +1,4 @@
-//! Ports by number. A number modulo the limit is its slot; numbers are not used again soon.
+//! The port table. A port's slot is its number modulo the limit; numbers are not soon reused.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -13,14 +13,14 @@ const USUAL: usize = 65_536;
 /// The most that the flag `+Q` may ask for here.
 pub const MAX_PORTS: usize = 1 << 24;
 kvik_state::vm_state! {
-    /// So many may be open at once: a power of two.
+    /// The most ports that may be open at once: a power of two.
     static LIMIT: AtomicUsize = AtomicUsize::new(USUAL);
 }
 
 pub fn limit() -> usize {
     LIMIT.load(Ordering::Relaxed)
 }
-/// Before there are ports.
+/// Called before the first port is opened.
 pub fn set_limit(n: usize) {
     LIMIT.store(n.clamp(CHUNK, MAX_PORTS), Ordering::Relaxed);
 }
@@ -31,8 +31,7 @@ pub fn slot_of(id: u32) -> usize {
 const NUMBERS: u32 = 1 << 28;
 
 kvik_state::vm_state! {
-    /// The numbers of those that are open for everybody: what `erlang:ports/0` tells is what was so at
-    /// one moment.
+    /// The numbers of the open ports, so that `erlang:ports/0` returns those of one moment.
     static OPEN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 }
 
@@ -42,11 +41,11 @@ fn open() -> MutexGuard<'static, BTreeSet<u32>> {
 pub fn open_ids() -> Vec<u32> {
     open().iter().copied().collect()
 }
-/// The same of one, also for who has its lock.
+/// Whether a port is open. May be called with its lock held.
 pub fn is_open(id: u32) -> bool {
     open().contains(&id)
 }
-/// It is closed for everybody, if perhaps not gone.
+/// The port is closed, but may still exist.
 pub fn closed(id: u32) {
     open().remove(&id);
 }
@@ -72,10 +71,10 @@ fn slot(id: u32) -> &'static Slot {
     &chunk.get_or_init(|| (0..CHUNK).map(|_| RwLock::new(None)).collect())[i % CHUNK]
 }
 
-/// Puts a port that `make` makes for its number into the table. `None`: there are too many.
+/// Inserts the port that `make` returns for its number. `None`: there are too many.
 pub fn insert(make: impl FnOnce(u32) -> Arc<Port>) -> Option<Arc<Port>> {
     for _ in 0..limit() {
-        // Numbers are not to be used up in vain.
+        // A full table must not use up numbers.
         if COUNT.load(Ordering::Relaxed) >= limit() {
             return None;
         }
@@ -110,7 +109,7 @@ pub fn remove(id: u32) {
     }
 }
 
-/// The number that is tried next, and a way to set it: for tests.
+/// The number to try next, and a way to set it: for tests.
 pub fn next_number() -> u32 {
     NEXT.load(Ordering::Relaxed) % NUMBERS
 }
@@ -134,7 +133,7 @@ pub fn all() -> Vec<Arc<Port>> {
     v
 }
 
-/// The port of a term, where it is open or closing.
+/// The port that a term names, if it is open or closing.
 pub fn find(t: Term<'_>) -> Option<Arc<Port>> {
     get(t.as_local_port()?)
 }

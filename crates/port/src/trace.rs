@@ -1,11 +1,11 @@
-//! What ports tell their tracers. Nothing is looked at, and nothing built, while nobody traces.
+//! Trace messages of ports. Without a tracer nothing is looked up and nothing built.
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::sysprof;
 use kvik_proc::trace::{self, bit, Tracee, Tracer};
 use kvik_term::{am, Atom, Term};
 
-/// Is a port traced for that?
+/// Whether a port is traced with one of these flags.
 fn is_traced(port: u32, flags: u32) -> bool {
     trace::on() && trace::of(Tracee::Port(port)).is_some_and(|(f, _)| f & flags != 0)
 }
@@ -17,7 +17,7 @@ pub fn life(port: u32, tag: &str, what: Term<'_>) {
         trace::tell(Tracee::Port(port), tag, |h| vec![h.copy(what.term())]);
     }
 }
-/// It is open, and linked to who opened it. New ports may be traced.
+/// The port is open, and linked to its opener. New ports may be traced.
 pub fn opened(port: u32, owner: u32, name: &[u8]) {
     if !trace::on() {
         return;
@@ -33,7 +33,7 @@ pub fn opened(port: u32, owner: u32, name: &[u8]) {
         life(port, "getting_linked", Term::local_pid(owner));
     }
 }
-/// It is closed, and loses its name.
+/// The port is closed, and loses its name.
 pub fn closed(port: u32, reason: Term<'_>, name: Option<Atom>) {
     if trace::on() {
         life(port, "closed", reason);
@@ -42,14 +42,14 @@ pub fn closed(port: u32, reason: Term<'_>, name: Option<Atom>) {
         }
     }
 }
-/// It is gone: whatever it sends from now on is not told of.
+/// The port is gone: what it sends from now on is not traced.
 pub fn forget(port: u32) {
     if trace::on() {
         trace::forget(Tracee::Port(port));
         sysprof::ended(Tracee::Port(port));
     }
 }
-/// A process asks something of it: `{From, PortTarget}`.
+/// A request from a process: `{From, PortTarget}`.
 pub fn received(port: u32, from: u32, what: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
     if is_traced(port, bit::RECEIVE) {
         trace::tell(Tracee::Port(port), "receive", |h| {
@@ -57,11 +57,11 @@ pub fn received(port: u32, from: u32, what: impl for<'h> FnOnce(&'h Heap) -> Ter
         });
     }
 }
-/// The same with data: `{From, {Tag, Data}}`.
+/// A request with data: `{From, {Tag, Data}}`.
 pub fn received_data(port: u32, from: u32, data: &[u8]) {
     received(port, from, |h| h.tuple(&[am::command.into(), h.binary(data)]));
 }
-/// `control` or `call` is asked for: `{From, {Tag, {Number, Data}}}`.
+/// A `control` or `call` request: `{From, {Tag, {Number, Data}}}`.
 pub fn received_request(port: u32, from: u32, tag: Atom, op: u32, data: &[u8]) {
     received(port, from, |h| {
         let request = h.tuple(&[h.integer(op as i64), h.binary(data)]);
@@ -74,19 +74,19 @@ pub fn timed_out(port: u32) {
         trace::tell(Tracee::Port(port), "receive", |_| vec![am::timeout.into()]);
     }
 }
-/// It sends a message.
+/// The port sends a message.
 pub fn sent(port: u32, to: u32, m: &OwnedTerm) {
     if is_traced(port, bit::SEND) {
         let tag = if trace::is_alive(to) { "send" } else { "send_to_non_existing_process" };
         trace::tell(Tracee::Port(port), tag, |h| vec![h.copy(m.term()), Term::local_pid(to)]);
     }
 }
-/// Who hears of what it sends.
+/// The tracer of the port's sends, with its flags.
 pub fn of_sends(port: u32) -> Option<(u32, Tracer)> {
     let (flags, tracer) = trace::on().then(|| trace::of(Tracee::Port(port)))??;
     tracer.filter(|_| flags & bit::SEND != 0).map(|t| (flags, t))
 }
-/// The last message of a port, to its owner, when the port itself is gone.
+/// The last message of a port, to its owner, sent when the port itself is gone.
 pub fn sent_closed(heard: Option<(u32, Tracer)>, port: u32, to: u32) {
     if let Some((flags, tracer)) = heard {
         trace::post(tracer, Term::local_port(port), flags, "send", |_| {
@@ -94,7 +94,7 @@ pub fn sent_closed(heard: Option<(u32, Tracer)>, port: u32, to: u32) {
         });
     }
 }
-/// It answers a call: `{Port, Answer}`.
+/// The port answers a call: `{Port, Answer}`.
 pub fn answered(port: u32, to: u32, what: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
     if is_traced(port, bit::SEND) {
         trace::tell(Tracee::Port(port), "send", |h| {

@@ -1,4 +1,4 @@
-//! Nothing that becomes ready is lost while a port is held by somebody else.
+//! No event is lost while another thread holds a port's lock.
 
 mod common;
 
@@ -9,7 +9,7 @@ use kvik_port::driver::{Driver, Flow, Ready};
 use kvik_port::port::Core;
 use kvik_port::{Port, PortOptions};
 
-/// Sees what has come whenever it is told that something has.
+/// A driver that notes at each event how much has come.
 struct Watch {
     came: Arc<AtomicU32>,
     seen: Arc<AtomicU32>,

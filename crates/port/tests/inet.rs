@@ -61,7 +61,7 @@ fn datagrams() {
     assert_eq!(get(22, 2), ["{inet_reply,P,ok}", "{inet_reply,P,ok}"]);
     let got = get(21, 1);
     assert!(got[0].starts_with("{udp,P,{127,0,0,1},") && got[0].ends_with("\"one\"}"), "{got:?}");
-    // Passive now: the second waits to be asked for.
+    // Passive now: the second packet waits for a request.
     let id = ok(&a, 21, 60, &[&FOREVER[..], &[0; 4]].concat());
     let got = get(21, 1);
     let want = format!("{{inet_async,P,{},{{ok,[1,", (id[0] as u16) << 8 | id[1] as u16);

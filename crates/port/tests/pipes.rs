@@ -52,7 +52,7 @@ fn packets_and_lists() {
 #[test]
 fn a_busy_port_makes_writers_wait() {
     let o = options();
-    // It reads when it is told to go on.
+    // The program reads once it gets SIGCONT.
     let p = Port::open(3, &sh("sh -c 'kill -STOP $$; cat > /dev/null'"), &o, |_, _| ()).unwrap();
     let block = vec![b'x'; 300_000];
     assert_eq!(p.command(3, &block, false), Command::Done);
@@ -82,7 +82,7 @@ fn errors_and_owners() {
     p.monitor(6, [1, 2, 3], None);
     p.command(4, b"to five", false);
     assert_eq!(get(5, 1), ["{P,{data,\"to five\"}}"]);
-    // Over a link `normal` is ignored but from the owner; by exit/2 anybody closes the port.
+    // Over a link `normal` is ignored except from the owner; by exit/2 any process closes the port.
     p.exit(9, true, kvik_term::am::normal.into());
     assert!(p.is_open());
     p.exit(9, false, kvik_term::am::normal.into());

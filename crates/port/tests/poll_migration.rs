@@ -1,4 +1,4 @@
-//! Where the answers of programs are waited for, with two poll sets served by one thread.
+//! Migration of programs' inputs between two poll sets, which one thread serves.
 
 mod common;
 
@@ -10,11 +10,11 @@ use common::{get, mail};
 use kvik_env::cpu_affinity::CpuSet;
 use kvik_port::{check_io, poll, Command, Port, PortOptions, PortTarget};
 
-/// So many that more are heard of at once than are kept beside their scheduler.
+/// Programs per set: enough that one wait brings more events than allow pinning.
 const EACH: usize = 12;
 
-/// Each set is served on its processor, as by a scheduler that has other things to do; how many
-/// events there were.
+/// Serves each set on its CPU, as by a scheduler that has other work. Returns the number of events
+/// of each.
 fn serve(at: &[CpuSet; 2]) -> [usize; 2] {
     [0, 1].map(|set| {
         at[set].keep(0).unwrap();
@@ -44,7 +44,7 @@ fn answers_are_polled_by_the_scheduler_on_the_programs_cpu() {
         .collect();
     let pids: Vec<_> = ports.iter().map(|p| p.info().unwrap().os_pid.unwrap()).collect();
     pids.iter().for_each(|pid| second.keep(*pid).unwrap());
-    // The input and the end of each are in its set when it has begun.
+    // Once a program has begun, its input and its pidfd are in its set.
     let in_sets = |n: [usize; 2]| descriptors() == [before[0] + n[0], before[1] + n[1]];
     while !in_sets([2 * EACH, 2 * EACH]) {
         sleep(Duration::from_millis(1));
@@ -54,7 +54,7 @@ fn answers_are_polled_by_the_scheduler_on_the_programs_cpu() {
         for p in &ports {
             assert_eq!(p.command(1, b"x", false), Command::Done);
         }
-        // Who was woken is not asleep until it has answered.
+        // A woken program sleeps again only when it has answered.
         while !pids.iter().all(|pid| sleeps(*pid)) {
             sleep(Duration::from_millis(1));
         }
@@ -62,7 +62,7 @@ fn answers_are_polled_by_the_scheduler_on_the_programs_cpu() {
         assert_eq!(get(1, 2 * EACH).len(), 2 * EACH);
         heard
     };
-    // By the second answer it is known where each runs: all on the second processor.
+    // By the second answer each program's CPU is known: the second one, for all.
     exchange();
     assert!(in_sets([2 * EACH, 2 * EACH]));
     exchange();

@@ -1,4 +1,4 @@
-//! Schedulers that stand still, in a program of their own: all its threads are schedulers.
+//! Stops the world, in a program of its own: all its threads are schedulers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -26,6 +26,6 @@ fn one_thread_runs_while_the_others_are_stopped() {
         (0..1 + OTHERS).map(|i| std::thread::spawn(move || point(i, dispatch))).collect();
     threads.into_iter().for_each(|t| t.join().unwrap());
     assert_eq!(DONE.load(Ordering::Acquire), 100 + OTHERS);
-    // Nobody is kept afterwards.
+    // No scheduler is stopped afterwards.
     point(0, dispatch);
 }

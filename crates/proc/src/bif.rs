@@ -1,9 +1,10 @@
-//! What a BIF looks like: a function from a process and its arguments to a term, or to a mark that
-//! an exception or a trap was noted in the process.
+//! The BIF interface: a BIF is a function from a process and its arguments to a term, or to a mark
+//! that an exception or a trap was noted in the process.
 //!
-//! A BIF may allocate as it likes: allocation never moves a term, and nothing is collected before
-//! the BIF has returned. Long work counts reductions (`p.heap.bump_reductions`); where none are left
-//! it stops ([`Proc::again`]) and goes on in the process's next time slice ([`Proc::resumed`]).
+//! A BIF may allocate freely: allocation never moves a term, and nothing is collected before the
+//! BIF has returned. Long work counts reductions (`p.heap.bump_reductions`); when none are left,
+//! the BIF suspends ([`Proc::again`]) and continues in the process's next time slice
+//! ([`Proc::resumed`]).
 
 use kvik_heap::roots::Root;
 use kvik_heap::SuspendedState;
@@ -27,8 +28,8 @@ pub struct BifEntry {
     pub name: &'static str,
     pub arity: u8,
     pub f: Bif,
-    /// It makes large binaries, one after the other mostly: what became of the last is looked at
-    /// before each call.
+    /// It makes large binaries: before each call, the garbage made since its last call is freed, so
+    /// that its memory is available for the next binary.
     pub sheds: bool,
     /// The releases that have it.
     pub releases: Span,
@@ -67,7 +68,7 @@ macro_rules! bif {
 }
 
 impl BifEntry {
-    /// A line of a table, for every release.
+    /// A table entry for every release.
     pub const fn of(module: &'static str, name: &'static str, arity: u8, f: Bif) -> BifEntry {
         BifEntry { module, name, arity, f, sheds: false, releases: Span::ALL }
     }
@@ -100,7 +101,7 @@ pub enum ErrorClass {
 impl Proc {
     fn raise<'h>(&'h self, class: ErrorClass, value: Term<'h>) -> Raised {
         self.heap.set_exc_class(class as u8);
-        // A BIF that goes on may fail before it asks what it stopped with.
+        // A resumed BIF may fail before it takes its state.
         self.heap.forget_suspended();
         self.cause.set(None);
         self.heap.set_root(Root::ExcValue, value);
@@ -117,7 +118,7 @@ impl Proc {
     pub fn throw<'h>(&'h self, value: Term<'h>) -> Raised {
         self.raise(ErrorClass::Throw, value)
     }
-    /// An exception with the stack trace given (already in the form `[{M, F, A, Info}]`).
+    /// An exception with a given stack trace (already in the form `[{M, F, A, Info}]`).
     pub fn raise_with_trace<'h>(
         &'h self,
         class: ErrorClass,
@@ -138,7 +139,7 @@ impl Proc {
     pub fn badarg(&self) -> Raised {
         self.error(am::badarg)
     }
-    /// `badarg` with the `cause` that `error_info` gives to the module that explains it.
+    /// `badarg` with the `cause` that `error_info` passes to the module that explains it.
     #[cold]
     pub fn badarg_because(&self, cause: kvik_term::Atom) -> Raised {
         let r = self.badarg();
@@ -162,8 +163,8 @@ impl Proc {
     pub fn error_pair<'h>(&'h self, tag: kvik_term::Atom, value: Term<'h>) -> Raised {
         self.error(self.heap.tuple(&[tag.into(), value]))
     }
-    /// Calls another function instead; its value is the BIF's. To go on later with its own state a
-    /// BIF traps to an export of itself.
+    /// Calls another function instead; its value is the BIF's. To continue later with its own
+    /// state, a BIF traps to an export of itself.
     pub fn trap<'h>(&'h self, to: &'static Export, args: &[Term<'h>]) -> Raised {
         self.trap_to.set(Some(to));
         let args = self.heap.tuple(args);
@@ -171,19 +172,20 @@ impl Proc {
         self.heap.set_root(Root::Trap, args);
         Raised(())
     }
-    /// The same in the process's next time slice: this one is over. In OTP's native code every trap
-    /// is so, and the order in which processes run shows it.
+    /// The same in the process's next time slice: this one is over. OTP's native code does so with
+    /// every trap, which shows in the order in which processes run.
     pub fn trap_in_next_turn<'h>(&'h self, to: &'static Export, args: &[Term<'h>]) -> Raised {
         self.give_up_turn();
         self.trap(to, args)
     }
-    /// Is [`Proc::collected_for`] to be asked?
+    /// Whether [`Proc::collected_for`] must be called.
     #[inline]
     pub fn may_collect_for(&self, bytes: usize) -> bool {
         self.flag(flag::COLLECTED) || self.heap.worth_collecting(bytes)
     }
-    /// Before a BIF makes an off-heap binary of so many bytes: where that would have the process
-    /// collected, it is collected first and the BIF, which has this name, called again.
+    /// To be called before a BIF makes an off-heap binary of that many bytes: if that would trigger
+    /// a collection, the process is collected first and the BIF, which has this name, is called
+    /// again.
     pub fn collected_for<'h>(
         &'h self,
         bytes: usize,
@@ -201,10 +203,10 @@ impl Proc {
         self.heap.ask_for_gc();
         Err(self.trap(kvik_code::export(module, function, args.len() as u32), args))
     }
-    /// Stops in the middle of a BIF: it is called again with the same arguments in the process's next
-    /// turn, and [`Proc::resumed`] gives it `state` then; until then nothing is collected. To the
-    /// outside the process is in the BIF, or in `shown`, all the time, and an exception is one of the
-    /// call it began with.
+    /// Suspends a BIF: it is called again with the same arguments in the process's next time slice,
+    /// where [`Proc::resumed`] returns `state`; nothing is collected until then. To others the
+    /// process is in the BIF, or in `shown`, all the time, and an exception belongs to the original
+    /// call.
     pub fn again<'h, K: SuspendedState>(
         &'h self,
         state: K::In<'h>,
@@ -215,31 +217,31 @@ impl Proc {
         self.heap.set_exc_class(ErrorClass::Again as u8);
         Raised(())
     }
-    /// The same, where there is nothing to keep but what the BIF stopped with before.
+    /// The same with the state the BIF was suspended with before.
     pub fn again_as_before(&self) -> Raised {
         self.trap_to.set(None);
         self.heap.set_exc_class(ErrorClass::Again as u8);
         Raised(())
     }
-    /// What this BIF stopped with; `None` in its first time slice.
+    /// The state this BIF was suspended with; `None` in its first time slice.
     pub fn resumed<K: SuspendedState>(&self) -> Option<K::In<'_>> {
         self.heap.resume_with::<K>()
     }
-    /// Steps a BIF may take in this time slice, so many for a reduction. There is always one.
+    /// Steps a BIF may take in this time slice, at `a_reduction` per reduction; at least one.
     pub fn steps(&self, a_reduction: usize) -> usize {
         (self.heap.reductions_left().max(1) as usize).saturating_mul(a_reduction)
     }
-    /// Of the steps it could take, so many are left.
+    /// Sets the reductions left from the steps left.
     pub fn steps_left(&self, left: usize, a_reduction: usize) {
         self.heap.set_reductions(left.div_ceil(a_reduction) as i64);
     }
-    /// Gives up what is left of the time slice: nothing of that counts as used.
+    /// Gives up the rest of the time slice, which does not count as used.
     pub fn give_up_turn(&self) {
         let left = self.heap.reductions_left().max(0);
         self.reductions.set(self.reductions.get().wrapping_sub(left as u64));
         self.heap.set_reductions(0);
     }
-    /// Leaves native code for good when the process must end. To be asked after anything that may
+    /// Leaves native code for good if the process must end. To be called after anything that may
     /// have sent the process an exit signal of its own.
     pub fn check_exit(&self) -> Result<(), Raised> {
         if self.is_exiting() {
@@ -255,7 +257,7 @@ impl Proc {
         self.heap.set_root(Root::Trap, t);
         Raised(())
     }
-    /// Ends a time slice: no reductions are left.
+    /// Whether the time slice is used up.
     pub fn out_of_reductions(&self) -> bool {
         self.heap.reductions_left() <= 0
     }

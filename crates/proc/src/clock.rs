@@ -12,7 +12,7 @@ struct Start {
     offset: i64,
 }
 
-/// Erlang's monotonic time begins far below zero, where OTP's does: at -2^59 in round seconds.
+/// Erlang's monotonic time begins far below zero, as OTP's does: at -2^59 in round seconds.
 const BEGIN: i64 = -576_460_752_000_000_000;
 
 fn start() -> &'static Start {
@@ -22,7 +22,7 @@ fn start() -> &'static Start {
     START.get_or_init(|| Start { at: monotonic_nanos(), offset: os_system() - BEGIN })
 }
 
-/// System time as the operating system says it, in nanoseconds since 1970.
+/// The operating system's time, in nanoseconds since 1970.
 pub fn os_system() -> i64 {
     wall_nanos()
 }
@@ -44,7 +44,7 @@ pub fn begin() -> i64 {
     BEGIN
 }
 kvik_state::vm_state! {
-    /// By how much the offset has changed since the start. It never does in OTP's default time warp mode.
+    /// The change of the offset since the start; always 0 in OTP's default time warp mode.
     static WARP: AtomicI64 = AtomicI64::new(0);
 }
 
@@ -52,11 +52,11 @@ kvik_state::vm_state! {
 pub fn offset() -> i64 {
     start().offset + WARP.load(Ordering::Relaxed)
 }
-/// By how much the operating system's time is ahead of what the offset makes of monotonic time.
+/// By how much the operating system's time is ahead of monotonic time plus offset.
 pub fn drift() -> i64 {
     os_system() - system()
 }
-/// Makes system time that of the operating system.
+/// Sets system time to the operating system's.
 pub fn warp() {
     WARP.fetch_add(drift(), Ordering::Relaxed);
 }
@@ -79,7 +79,7 @@ pub fn system() -> i64 {
 mod tests {
     #[test]
     fn time_begins_at_zero() {
-        // Whoever asks first.
+        // The first call starts the clock.
         assert!(super::now() < 60_000_000_000);
         let then = super::now();
         assert!(super::now() >= then);

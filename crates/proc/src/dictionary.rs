@@ -1,4 +1,4 @@
-//! The process dictionary: pairs in a vector, and where there are many an index of them by hash.
+//! The process dictionary: pairs in a vector, and with many pairs a hash index.
 
 use kvik_heap::root_pairs::Index;
 use kvik_term::{am, Term};
@@ -7,7 +7,7 @@ use crate::Proc;
 
 type Pairs<'h> = Vec<[Term<'h>; 2]>;
 
-/// From so many pairs on there is an index.
+/// Number of pairs from which there is an index.
 const INDEXED_PAIRS: usize = 16;
 
 impl Proc {
@@ -15,7 +15,7 @@ impl Proc {
         let found = self.heap.with_pairs(|v, index| find(v, index, key).map(|i| v[i][1]));
         found.unwrap_or(am::undefined.into())
     }
-    /// The value before, or `undefined`.
+    /// Stores a value; returns the old one, or `undefined`.
     pub fn dict_put<'h>(&'h self, key: Term<'h>, value: Term<'h>) -> Term<'h> {
         self.heap.with_pairs(|v, index| match find(v, index, key) {
             Some(i) => std::mem::replace(&mut v[i][1], value),

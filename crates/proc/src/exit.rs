@@ -14,17 +14,17 @@ use crate::signal_types::{Control, Signal};
 use crate::system_tasks::Dropped;
 use crate::{clock, logger, registry, tracing_on, Proc};
 
-/// How far a process has come that begins to end.
+/// How far an ending process has come.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Prepared {
     /// It needs a further time slice.
     NotYet,
     Ready,
-    /// The same, but those who wait for its end hear of it in the time slice after that.
+    /// The same, but links and monitors are notified in the time slice after that.
     TellsLater,
 }
 
-/// A process begins to end, or goes on with that in a further time slice.
+/// Begins a process's end, or continues it in a further time slice.
 pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> Prepared {
     p.set_flag(flag::EXITING, true);
     if !p.set_flag(flag::ENDING, true) {
@@ -43,7 +43,7 @@ pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> Prepared {
     if !crate::hooks::run_before_exit(p) {
         return Prepared::NotYet;
     }
-    // As in OTP, where what is left of the time slice after that is counted wrong.
+    // As in OTP, which miscounts the rest of the time slice after that.
     match p.drop_tasks() {
         Dropped::None => Prepared::Ready,
         Dropped::Unheard => Prepared::NotYet,
@@ -51,8 +51,8 @@ pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> Prepared {
     }
 }
 
-/// Ends a process: whoever ran it last, in its own time slice, after `prepare`. Where that takes
-/// further time slices, it gives the process back, for [`go_on`].
+/// Ends a process after `prepare`, in its own time slice, on the scheduler that ran it last. If
+/// that takes further time slices, returns the process, for [`go_on`].
 pub(crate) fn terminate(
     mut run_token: RunToken,
     reason: OwnedTerm,
@@ -61,7 +61,7 @@ pub(crate) fn terminate(
     let messages = run_token.private_mut().places.take_many(STEP);
     let p = run_token.private();
     crate::sched::online::ended(p.pid());
-    // Connections that it carries are lost for that reason.
+    // Connections it controls are lost with that reason.
     if p.flag(flag::WATCHES_NODES) {
         p.with_cold(|x| x.exit_reason = Some(reason.clone()));
     }
@@ -81,7 +81,7 @@ pub(crate) fn terminate(
         _ => exit_progress.take_turn(run_token),
     }
 }
-/// A further time slice of a process that has ended. None where it is the last one.
+/// A further time slice of a process that has ended. None if it was the last one.
 pub(crate) fn go_on(run_token: RunToken) -> Option<RunToken> {
     let f = run_token.private().with_rare(|x| x.exit_progress.take());
     match f {
@@ -90,16 +90,16 @@ pub(crate) fn go_on(run_token: RunToken) -> Option<RunToken> {
     }
 }
 
-/// How many are answered or told in one step.
+/// How many signals are answered, or links and monitors notified, in one step.
 const STEP: usize = 500;
-/// A process that ends answers one signal a time slice, as in OTP, where the loop that is to answer
-/// them all ends after the first. So many at most: in OTP a process that was sent 100,000 takes as
-/// many time slices.
+/// The most time slices in which an ended process answers signals, one each, as in OTP, where the
+/// loop meant to answer them all ends after the first. Limited here: in OTP a process that was sent
+/// 100,000 takes as many time slices.
 const TURNS: u32 = 64;
 
 impl ExitProgress {
-    /// Tells all who wait for the end of the process, and answers one of the signals it did not handle.
-    /// Gives the process back where others are left.
+    /// Notifies all links and monitors, and answers one of the signals the process did not handle.
+    /// Returns the process if others are left.
     fn take_turn(mut self, run_token: RunToken) -> Option<RunToken> {
         let told = !(0..STEP).all(|_| self.tell_one());
         if told && self.turns < TURNS {
@@ -116,7 +116,7 @@ impl ExitProgress {
             crate::sched::continue_exit_later(self);
         }
         run_token.finish();
-        // It holds none any more.
+        // Its memory is freed, so it holds none of them any more.
         if let Some(l) = literals {
             (l.done)(None);
         }
@@ -126,7 +126,8 @@ impl ExitProgress {
         run_token.private().with_rare(|x| x.exit_progress = Some(Box::new(self)));
         run_token
     }
-    /// Answers the next signal that is no message. Are there more of those, as far as a few steps tell?
+    /// Answers the next signal that is no message. True if the next one is such a signal too, as
+    /// far as a few steps can tell.
     fn answer_next(&mut self) -> bool {
         self.skip_messages();
         self.answer_one();
@@ -141,19 +142,20 @@ impl ExitProgress {
             drop(self.signals.next());
         }
     }
-    /// Has all been done?
+    /// Does one step. True if nothing is left to do.
     pub(crate) fn step(&mut self) -> bool {
         if !(0..STEP).all(|_| self.tell_one() || self.answer_one()) {
             return self.messages.as_mut().is_none_or(|m| m.free_some(STEP));
         }
         false
     }
-    /// What it was sent and did not handle. False: there is nothing of that left.
+    /// Answers the next unhandled signal. False: none is left.
     fn answer_one(&mut self) -> bool {
         let s = self.signals.next();
         s.map(|s| undeliverable(self.pid, s)).is_some()
     }
-    /// Exit signals to links, `DOWN` to watchers; monitors of its own end.
+    /// Notifies one: an exit signal to a link, `DOWN` to a monitoring process; ends one of its own
+    /// monitors or suspensions.
     fn tell_one(&mut self) -> bool {
         let ExitProgress { pid, reason, to, seq, .. } = self;
         let Some(x) = to.get_mut() else { return false };
@@ -180,7 +182,7 @@ impl ExitProgress {
     }
 }
 
-/// The reason a process that ran to its end left, and whether that is worth a report.
+/// The exit reason of a process that ran to its end; a crash is reported to the logger.
 pub(crate) fn own_reason(p: &Proc) -> OwnedTerm {
     let reason = OwnedTerm::new(p.heap.root(Root::ExcValue));
     let class = p.heap.exc_class();
@@ -194,7 +196,7 @@ pub(crate) fn own_reason(p: &Proc) -> OwnedTerm {
     reason
 }
 
-/// Tells the logger of an uncaught exception.
+/// Logs an uncaught exception.
 fn report(p: &Proc, reason: &OwnedTerm) {
     const FORMAT: &str = "Error in process ~p with exit value:~n~p~n";
     const ON_NODE: &str = "Error in process ~p on node ~p with exit value:~n~p~n";
@@ -227,7 +229,7 @@ pub fn log_error(
     deliver(logger, Signal::Message(m));
 }
 
-/// Tells the logger of something that is no process's doing, at level `warning`.
+/// Logs a warning that concerns no process.
 pub fn log_warning_of_node(text: &str) {
     let Some(logger) = logger::process() else { return };
     let m = message(|h| {
@@ -241,7 +243,7 @@ pub fn log_warning_of_node(text: &str) {
     deliver(logger, Signal::Message(m));
 }
 
-/// Tells the logger of a heap that is larger than it may be.
+/// Logs a heap that exceeds its limit.
 pub(crate) fn report_heap(p: &Proc, s: &crate::limits::MaxHeap) {
     const FORMAT: &str = "     Process:            ~p ~n     Context:            maximum heap size reached~n     Max Heap Size:      ~p~n     Total Heap Size:    ~p~n     Kill:               ~p~n     Error Logger:       ~p~n     Message Queue Len:  ~p~n     GC Info:            ~p~n";
     let sizes = p.heap.sizes();

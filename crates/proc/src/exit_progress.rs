@@ -1,4 +1,4 @@
-//! [`ExitProgress`]: the state of telling links and monitors of an ended process, some at a time;
+//! [`ExitProgress`]: the state of notifying links and monitors of an ended process in steps;
 //! `exit.rs` drives it.
 
 use kvik_heap::OwnedTerm;
@@ -9,18 +9,19 @@ use crate::process::{ColdState, LeavingLiterals};
 use crate::seq_trace_types::Parting;
 use crate::signal_types::Signal;
 
-/// What the end of a process still has to do, where that is too much for one time slice.
+/// What is left of a process's exit, if it is too much for one time slice.
 pub(crate) struct ExitProgress {
     pub pid: u32,
     pub reason: OwnedTerm,
-    /// To be told.
+    /// Links and monitors to notify.
     pub to: ColdState,
-    /// To be answered, after that: who watched it before hears so before who wanted to watch it.
+    /// Signals to answer after that: processes that monitored it are told before those whose
+    /// monitor signal was not handled.
     pub signals: Chain<Signal>,
-    /// To be freed, where there are many.
+    /// Messages to free, if there are many.
     pub messages: Option<Mailbox>,
     pub seq: Option<Parting>,
     pub literals: Option<LeavingLiterals>,
-    /// Turns in which it has answered one signal.
+    /// Time slices in which it has answered one signal.
     pub turns: u32,
 }

@@ -1,4 +1,5 @@
-//! What processes and schedulers need from crates above this one. `vm` sets it before it starts.
+//! Functions that processes and schedulers need from crates above this one. `vm` sets them before
+//! it starts.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -10,57 +11,57 @@ use crate::remote_types::{RemoteSignal, SendOptions, Sent, SignalDelivery};
 use crate::signal_types::RefId;
 use crate::{CurrentTask, Proc};
 
-/// How a time slice ended. Native code has put its live x registers aside (`Heap::save_x`), and
-/// `Heap::ip` says where it goes on.
+/// How a time slice ended. Native code has saved its live x registers (`Heap::save_x`), and
+/// `Heap::ip` says where it continues.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SliceEnd {
-    /// It would go on: out of reductions, or it yielded.
+    /// Still runnable: out of reductions, or it yielded.
     Yield,
-    /// It waits for a message (or the time that [`Proc::wait_timeout`] noted). When it is run
-    /// again it looks at its mailbox from the save pointer on.
+    /// It waits for a message (or the deadline that [`Proc::wait_timeout`] set). When it runs
+    /// again, it examines its mailbox from the save pointer on.
     Wait,
-    /// It is at its end. `Root::ExcValue` has the exit reason (`normal` when its function
-    /// returned; with the stack trace for errors), `Heap::exc_class` the class.
+    /// It has ended. `Root::ExcValue` has the exit reason (`normal` when its function returned;
+    /// with the stack trace for errors), `Heap::exc_class` the class.
     Exit,
 }
 
 #[derive(Copy, Clone)]
 pub struct Hooks {
-    /// Runs the current task until its time slice ends. Then another may be in its place, whose turn it
-    /// was by then: see [`crate::sched::to_next`].
+    /// Runs the current task until its time slice ends. Another task may be in its place then,
+    /// after a context switch: see [`crate::sched::to_next`].
     pub run: fn(&CurrentTask, &Regs) -> SliceEnd,
-    /// Where a new process begins: code that calls `x0:x1` with the list of arguments in x2 and
-    /// ends the process when that returns.
+    /// The entry point of a new process: code that calls `x0:x1` with the list of arguments in x2
+    /// and ends the process when that returns.
     pub start_ip: fn() -> CodeAddress,
-    /// The stack of a process that is not running, or (if the flag is set) the one that asks, as
-    /// `[{M, F, A, Info}]`, at most so long.
+    /// The stack of a process that is not running, or (if the flag is set) of the calling one, as
+    /// `[{M, F, A, Info}]`, up to a maximum length.
     pub stacktrace: for<'h> fn(&Proc, &'h kvik_heap::Heap, bool, usize) -> Term<'h>,
-    /// Does the process use a module's old code? `(process, module, may collect)`
+    /// Whether the process uses a module's old code: `(process, module, may collect)`
     pub uses_old_code: fn(&Proc, Atom) -> bool,
-    /// Serves ports and files of a scheduler's poll set; waits at most so long (`None`: until
-    /// woken), and calls that function when the wait is over. Answers how many events there were.
+    /// Serves ports and files of a scheduler's poll set; waits at most that long (`None`: until
+    /// woken), and calls the function when the wait is over. Returns the number of events.
     pub poll: fn(usize, Option<Duration>, &mut dyn FnMut()) -> usize,
-    /// Ends a scheduler's wait in `poll`, or the next one.
+    /// Ends a scheduler's wait in `poll`, or its next wait.
     pub wake: fn(usize),
     pub port: PortHooks,
     pub node: NodeHooks,
 }
 
-/// What became of a message to a port.
+/// The outcome of a message to a port.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Posted {
     Done,
-    /// Taken, but the port is busy: the sender is to suspend itself (for its own pid). The port
+    /// Taken, but the port is busy: the sender must suspend itself (under its own pid). The port
     /// resumes it.
     Wait,
-    /// Not taken: the port is busy, and the sender may not be kept waiting.
+    /// Not taken: the port is busy, and the sender must not wait.
     Refused,
 }
 
 /// Signals to ports.
 #[derive(Copy, Clone)]
 pub struct PortHooks {
-    /// `Port ! Message` from a process, and whether it may be kept waiting.
+    /// `Port ! Message` from a process, and whether it may be made to wait.
     pub send: fn(u32, from: Term<'_>, &OwnedTerm, may_wait: bool) -> Posted,
     /// A process links to a port. False: no such port.
     pub link: fn(port: u32, pid: u32) -> bool,
@@ -70,7 +71,7 @@ pub struct PortHooks {
     pub monitor: fn(port: u32, pid: u32, RefId, Option<Atom>) -> bool,
     pub demonitor: fn(port: u32, RefId),
     pub is_open: fn(port: u32) -> bool,
-    /// Gives an event of tracing to a port that is a tracer. False: it is gone.
+    /// Gives a trace message to a port that is a tracer. False: it is gone.
     pub trace: fn(port: u32, &OwnedTerm) -> bool,
 }
 
@@ -79,19 +80,18 @@ pub struct PortHooks {
 pub struct NodeHooks {
     /// `To ! Message`, where the receiver is a pid, reference or `{Name, Node}` of another node.
     pub send: fn(&Proc, to: Term<'_>, m: Term<'_>, SendOptions) -> Sent,
-    /// Anything else, from a process of this node, and whether that may be suspended.
+    /// Any other signal from a process of this node, and whether that process may be suspended.
     pub tell: fn(u32, RemoteSignal<'_>, bool) -> SignalDelivery,
-    /// The process of another node that watches by this reference.
+    /// The process of another node that holds the monitor with this reference.
     pub watcher: for<'h> fn(&'h Heap, RefId) -> Option<Term<'h>>,
-    /// The creation of a node there was something to do with: of its connection, or the last one; 0
-    /// where there was none yet.
+    /// The creation of a node from its current or last connection; 0 if there was none yet.
     pub creation: fn(Atom) -> Option<u32>,
-    /// The nodes there are connections to, and what carries each.
+    /// The connected nodes, and the port or process that controls each connection.
     pub controllers: fn() -> Vec<(Atom, Term<'static>)>,
-    /// `process_flag({monitor_nodes, Options}, On)`: how often it was on before; `None` for options
-    /// there are not.
+    /// `process_flag({monitor_nodes, Options}, On)`: how often it was on before; `None` for unknown
+    /// options.
     pub monitor_nodes: fn(&Proc, bool, Term<'_>) -> Option<usize>,
-    /// `{Pid, Options}` of each such flag that is on.
+    /// `{Pid, Options}` for each such flag that is on.
     pub watchers: for<'h> fn(&'h Heap) -> Term<'h>,
 }
 
@@ -128,7 +128,7 @@ pub const DEFAULT: Hooks = Hooks {
     },
 };
 
-/// False when they were set before.
+/// Sets the hooks. False if they were set before.
 pub fn set_hooks(h: Hooks) -> bool {
     HOOKS.set(h).is_ok()
 }
@@ -136,8 +136,8 @@ pub fn set_hooks(h: Hooks) -> bool {
 pub fn hooks() -> &'static Hooks {
     HOOKS.get().unwrap_or(&DEFAULT)
 }
-/// Has something done at the end of each process: tables, files, ports that it owns. False when
-/// there is no room for one more.
+/// Registers a function to call at the end of each process, for tables, files, ports that it owns.
+/// False if there is no room for one more.
 pub fn on_exit(f: fn(&Proc)) -> bool {
     ON_EXIT.iter().any(|slot| slot.set(f).is_ok())
 }
@@ -145,8 +145,8 @@ kvik_state::vm_state! {
     static SYSTEM_EXIT: OnceLock<fn(&Proc, &OwnedTerm)> = OnceLock::new();
 }
 
-/// Has something done when a system process begins to end, for which reason. False when there is such a
-/// thing already.
+/// Registers a function to call when a system process begins to end, with the reason. False if
+/// there is one already.
 pub fn on_system_exit(f: fn(&Proc, &OwnedTerm)) -> bool {
     SYSTEM_EXIT.set(f).is_ok()
 }
@@ -159,8 +159,9 @@ kvik_state::vm_state! {
     static BEFORE_EXIT: OnceLock<fn(&Proc) -> bool> = OnceLock::new();
 }
 
-/// Has something done before that which may take longer than a time slice: as long as it answers false,
-/// it is called again in the process's next time slice. False when there is such a thing already.
+/// Registers a function to call before those of [`on_exit`]. It may take longer than a time slice:
+/// while it returns false, it is called again in the process's next time slice. False if there is
+/// one already.
 pub fn before_exit(f: fn(&Proc) -> bool) -> bool {
     BEFORE_EXIT.set(f).is_ok()
 }

@@ -1,15 +1,14 @@
 //! Processes: state, signals, mailbox, links, monitors, timers, schedulers, and the interface that
 //! BIFs are written against ([`bif`]).
 //!
-//! Who may touch what: a [`Proc`] is reached by whoever runs it and nobody else; other processes,
-//! timers and ports send it [`signal::Signal`]s through its inbox. See
-//! `docs/internals/processes.md`.
+//! Ownership: only the holder of its run token touches a [`Proc`]; other processes, timers and
+//! ports send it [`signal::Signal`]s through its inbox. See `docs/internals/processes.md`.
 //!
-//! Modules in layers, the lowest first: types without behaviour (`signal_types`, `remote_types`,
-//! `seq_trace_types`, `timer_queue`, `links_monitors`); `message_queue`; [`process`] with what it
-//! holds; [`hooks`] and `tracing_on`; [`sched`], whose loop alone reaches further up; [`signal`];
-//! [`trace`], [`sysprof`], [`seq_trace`], [`timer`]; what a process does: [`send`], [`receive`],
-//! [`signal_handlers`], [`exit`], [`spawn`].
+//! Module layers, the lowest first: types without behaviour (`signal_types`, `remote_types`,
+//! `seq_trace_types`, `timer_queue`, `links_monitors`); `message_queue`; [`process`] with its
+//! parts; [`hooks`] and `tracing_on`; [`sched`], whose loop alone calls higher layers; [`signal`];
+//! [`trace`], [`sysprof`], [`seq_trace`], [`timer`]; the operations of a process: [`send`],
+//! [`receive`], [`signal_handlers`], [`exit`], [`spawn`].
 #![forbid(unsafe_code)]
 
 pub mod bif;

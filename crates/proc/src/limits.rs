@@ -1,4 +1,4 @@
-//! What a process's heap may come to.
+//! Limits of a process's heap.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use kvik_term::{am, map, Atom, Term};
 
 use crate::Proc;
 
-/// OTP's least sizes, in words.
+/// OTP's minimum sizes, in words.
 pub const MIN_HEAP: usize = 233;
 pub const MIN_BIN_VHEAP: usize = 46_422;
 
@@ -24,13 +24,13 @@ pub struct MaxHeap {
 impl MaxHeap {
     const NONE: MaxHeap = MaxHeap { size: 0, kill: true, log: true };
 
-    /// A number of words, or a map with `size` and switches; a switch that is missing stands as
-    /// the system's does.
+    /// Parses a number of words, or a map with `size` and switches; a missing switch has the
+    /// system's value.
     pub fn read(t: Term<'_>) -> Option<MaxHeap> {
         let s = MaxHeap::read_any(t)?;
         (s.size == 0 || s.size >= Defaults::least_heap_size()).then_some(s)
     }
-    /// The same of any size.
+    /// The same, without checking the size.
     pub fn read_any(t: Term<'_>) -> Option<MaxHeap> {
         let default = MaxHeap::system();
         if let Some(size) = t.as_usize() {
@@ -44,11 +44,11 @@ impl MaxHeap {
             log: switch(am::error_logger, default.log)?,
         })
     }
-    /// What new processes get.
+    /// The setting for new processes.
     pub fn system() -> MaxHeap {
         Defaults::get().max_heap
     }
-    /// Sets it. The one before.
+    /// Sets it; returns the old one.
     pub fn set_system(new: MaxHeap) -> MaxHeap {
         Defaults::change(|d| std::mem::replace(&mut d.max_heap, new))
     }
@@ -64,8 +64,8 @@ impl MaxHeap {
     }
 }
 
-/// What a new process gets where its options do not say otherwise: the command line and `system_flag/2`
-/// change it.
+/// Settings of a new process whose options do not say otherwise; the command line and
+/// `system_flag/2` change them.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Defaults {
     /// In words, as is the next.
@@ -77,7 +77,7 @@ pub struct Defaults {
 }
 
 impl Defaults {
-    /// OTP's.
+    /// OTP's defaults.
     pub const USUAL: Defaults = Defaults {
         min_heap_size: MIN_HEAP,
         min_bin_vheap_size: MIN_BIN_VHEAP,
@@ -94,14 +94,14 @@ impl Defaults {
         NON_DEFAULT.store(*d != Defaults::USUAL, Relaxed);
         answer
     }
-    /// The least `min_heap_size` that a process may ask for.
+    /// The smallest `min_heap_size` that a process may ask for.
     pub fn least_heap_size() -> usize {
         Defaults::unusual().map_or(MIN_HEAP, |d| d.min_heap_size)
     }
     pub fn least_bin_vheap_size() -> usize {
         Defaults::unusual().map_or(MIN_BIN_VHEAP, |d| d.min_bin_vheap_size)
     }
-    /// Those in force, where they are not OTP's.
+    /// The current defaults, if they are not OTP's.
     pub(crate) fn unusual() -> Option<Defaults> {
         NON_DEFAULT.load(Relaxed).then(Defaults::get)
     }
@@ -112,8 +112,8 @@ kvik_state::vm_state! {
     static NON_DEFAULT: AtomicBool = AtomicBool::new(false);
 }
 
-/// The least of OTP's heap sizes that holds so many words: 12, 38, each the sum of the two before
-/// and one more, and from a certain size on a fifth more than the one before.
+/// The smallest of OTP's heap sizes that holds that many words: 12, 38, each the sum of the two
+/// before and one more, and from a certain size on a fifth more than the one before.
 pub fn next_heap_size(words: usize) -> usize {
     const MAX_WORDS: usize = 1 << 59;
     if words <= 12 {
@@ -129,7 +129,7 @@ pub fn next_heap_size(words: usize) -> usize {
 }
 
 impl Proc {
-    /// Tells the heap what the settings say. A `min_heap_size` that was not set leaves it small.
+    /// Applies the settings to the heap. A `min_heap_size` that was not set leaves it small.
     pub fn apply_limits(&self) {
         let limits = self.rare(|x| {
             let max = x.max_heap_size.map_or(0, |m| m.size);

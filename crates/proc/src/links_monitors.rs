@@ -13,9 +13,10 @@ pub struct Link {
     pub state: LinkState,
 }
 impl Link {
-    /// What a link to it goes by: processes before ports, as in OTP, and those by their numbers.
+    /// The key of a link to that peer: processes before ports, as in OTP, and each by their
+    /// numbers.
     pub fn key(peer: Term<'_>) -> u64 {
-        // The tag to the front.
+        // Moves the tag into the high bits.
         peer.word().rotate_right(4)
     }
 }
@@ -23,24 +24,24 @@ impl Link {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum LinkState {
     Linked,
-    /// Unlinked from this side; exit signals from the other don't count until it has answered.
+    /// Unlinked from this side; exit signals from the peer are ignored until it has acknowledged.
     Unlinking(u64),
 }
 
-/// Tells one unlinking from another; never 0.
+/// Identifies an unlink; never 0.
 pub(crate) fn unlink_id() -> u64 {
     let id = RefId::next();
     ((id.0[0] as u64) | (id.0[1] as u64) << 18).max(1)
 }
 
-/// What a process watches.
+/// The target of a monitor.
 pub enum Target {
     Process(u32),
     /// A process or port by name, with the node's name: shown in the 'DOWN' message.
     Named {
-        /// `[]` where nobody has the name.
+        /// `[]` if the name is not registered.
         pid: Term<'static>,
-        /// Was a port meant?
+        /// Whether a port was meant.
         port: bool,
         name: Atom,
         node: Atom,
@@ -51,12 +52,12 @@ pub enum Target {
     Remote(OwnedTerm),
 }
 
-/// The watching side of a monitor.
+/// The monitoring side of a monitor.
 pub struct Monitoring {
     pub target: Target,
     /// First element of the message in place of `'DOWN'`.
     pub tag: Option<OwnedTerm>,
-    /// What becomes of the alias when the message comes.
+    /// When the alias ends.
     pub alias: Option<AliasKind>,
 }
 
@@ -67,7 +68,7 @@ pub enum AliasKind {
     ReplyDemonitor,
 }
 
-/// The watched side of a monitor.
+/// The monitored side of a monitor.
 #[derive(Copy, Clone)]
 pub struct MonitoredBy {
     pub pid: u32,

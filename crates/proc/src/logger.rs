@@ -1,4 +1,4 @@
-//! Who gets what the machine logs: `system_flag(system_logger, _)`.
+//! The receiver of the VM's log events: `system_flag(system_logger, _)`.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -9,7 +9,7 @@ use crate::registry;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SystemLogger {
-    /// The process that is called `logger`.
+    /// The process registered as `logger`.
     Registered,
     Process(u32),
     /// Events are dropped.
@@ -41,15 +41,15 @@ kvik_state::vm_state! {
 fn lock() -> MutexGuard<'static, SystemLogger> {
     LOGGER.lock().unwrap_or_else(|e| e.into_inner())
 }
-/// Who was set last, even one that has ended since: only an event that finds nobody ends that.
+/// The receiver set last, even if it has ended: only the next event resets that.
 pub fn get() -> SystemLogger {
     *lock()
 }
-/// Who it was before.
+/// Sets the receiver; returns the old one.
 pub fn set(new: SystemLogger) -> SystemLogger {
     std::mem::replace(&mut *lock(), new)
 }
-/// The process that is told of an event; none: it is dropped.
+/// The process that gets an event; none: the event is dropped.
 pub(crate) fn process() -> Option<u32> {
     let mut l = lock();
     if matches!(*l, SystemLogger::Process(pid) if !is_alive(pid)) {

@@ -4,7 +4,7 @@ use kvik_term::{am, PidTerm, PortTerm, Term, View};
 
 pub use kvik_term::node::{creation, name, set};
 
-/// Is a pid, port or `{Name, Node}` one of this node?
+/// Whether a pid, port or `{Name, Node}` is of this node.
 pub fn is_own(t: Term<'_>) -> bool {
     let node = match t.view() {
         View::Pid(PidTerm::External(e)) | View::Port(PortTerm::External(e)) => Some(e.node()),

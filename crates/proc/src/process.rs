@@ -1,4 +1,4 @@
-//! [`Proc`]: what a process is to itself.
+//! [`Proc`]: a process's private part; [`Shared`]: the part that other threads may read.
 
 pub mod flag;
 
@@ -24,7 +24,7 @@ use crate::signal_types::{RefId, Signal};
 use crate::small_map::SmallMap;
 use crate::system_tasks::SysTasks;
 
-/// What anybody may read of a process.
+/// The part of a process that any thread may read.
 pub struct Shared {
     pub pid: u32,
     priority: AtomicU8,
@@ -32,18 +32,19 @@ pub struct Shared {
     marks: AtomicU8,
     /// The scheduler that ran it last.
     home: AtomicU16,
-    /// What it is traced for: `trace::bit`.
+    /// Trace flags: `trace::bit`.
     trace: AtomicU32,
 }
 
-/// It gives back what it owns, and then ends: signals wait for that.
+/// The process is ending and still releases what it owns: lookups hide it, and signals to it wait
+/// until it has ended.
 const ENDING: u8 = 1;
 /// One of the system's own processes.
 const SYSTEM: u8 = 2;
-/// Nobody hears from it: `process_flag(sensitive, true)`.
+/// Not traced or inspected: `process_flag(sensitive, true)`.
 const SENSITIVE: u8 = 4;
 
-/// Words beside a process, for its first block: heap and stack together. With them a process is a
+/// Words of the inline heap, the first block for heap and stack. With them a process fills one
 /// block of the slabs.
 const INLINE_HEAP_WORDS: usize = 23;
 
@@ -53,9 +54,9 @@ pub type SelfHandle = kvik_sync::SelfHandle<Shared, Proc, Signal, INLINE_HEAP_WO
 /// A run token in a queue.
 pub type QueuedToken = kvik_sync::QueuedToken<Shared, Proc, Signal, INLINE_HEAP_WORDS>;
 pub type Pushed = kvik_sync::task::Pushed<Shared, Proc, Signal, INLINE_HEAP_WORDS>;
-/// Where the one that waited last stays.
+/// Holds the process that waited last.
 pub type UnparkedSlot = kvik_sync::UnparkedSlot<Shared, Proc, Signal, INLINE_HEAP_WORDS>;
-/// What a scheduler runs.
+/// The task that a scheduler runs.
 pub type CurrentTask = kvik_sync::CurrentTask<Shared, Proc, Signal, INLINE_HEAP_WORDS>;
 
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -122,7 +123,7 @@ impl Shared {
     fn is_marked(&self, mark: u8) -> bool {
         self.marks.load(Ordering::Relaxed) & mark != 0
     }
-    /// One of the system's own processes?
+    /// Whether it is one of the system's own processes.
     pub fn is_system(&self) -> bool {
         self.is_marked(SYSTEM)
     }
@@ -146,26 +147,27 @@ impl Shared {
     }
 }
 
-/// The part of a process that belongs to whoever runs it. Native code holds its address; the heap
-/// has to come first.
+/// The private part of a process, for the holder of its run token. Native code holds its address
+/// and expects the heap first.
 #[repr(C)]
 pub struct Proc {
     pub heap: Heap,
-    /// Where a BIF that trapped goes on; while one is stopped, the function the process is in.
+    /// Where a BIF that trapped continues; while a BIF is suspended, the function the process is
+    /// in.
     pub trap_to: Cell<Option<&'static Export>>,
-    /// Why a BIF's argument was bad, where the reason does not say so: `cause` of `error_info`.
+    /// Why a BIF's argument was bad, if the reason does not say so: `cause` of `error_info`.
     pub cause: Cell<Option<Atom>>,
     /// The messages it has not taken: see `Proc::messages`.
     pub(crate) places: Places,
     pub(crate) extra: RefCell<ColdState>,
     /// When its `receive` ends, as a word of [`crate::timer::At`]; 0 for never.
     pub(crate) deadline: Cell<u64>,
-    /// When the timer set for such deadlines rings; 0 for no timer.
+    /// When the timer set for such deadlines fires; 0 for no timer.
     pub(crate) armed: Cell<u64>,
     pub(crate) reductions: Cell<u64>,
     pub(crate) flags: Cell<u32>,
     pid: u32,
-    /// Whom it sent a message to last, and who last ended its wait with one.
+    /// The last process it sent a message to, and the last whose message ended its wait.
     pub(crate) last_to: Cell<u32>,
     pub(crate) last_from: Cell<u32>,
     pub(crate) parent: Cell<u32>,
@@ -176,7 +178,7 @@ pub struct Proc {
     pub(crate) name: Cell<Option<Atom>>,
 }
 
-/// What not every process has: relations to others, and [`RareState`].
+/// Fields that not every process needs: links, monitors, and [`RareState`].
 #[derive(Default)]
 pub struct ColdState(Option<Box<ColdFields>>);
 
@@ -189,16 +191,16 @@ pub struct ColdFields {
     /// Aliases in use, with whether the first reply ends them.
     pub aliases: SmallMap<RefId, bool>,
     pub exit_reason: Option<OwnedTerm>,
-    /// A monitor that ended with a reply to its alias; the other is told in the next time slice.
+    /// A monitor ended by a reply to its alias; its target is told in the next time slice.
     pub ended: Option<(RefId, Target)>,
     pub rare: Option<Box<RareState>>,
 }
 
-/// What few processes have.
+/// Fields that few processes need.
 pub struct RareState {
-    /// Who suspended it, how often.
+    /// Which processes suspended it, and how often.
     pub suspended_by: BTreeMap<u32, u32>,
-    /// Whom it suspended, how often.
+    /// Which processes it suspended, and how often.
     pub suspending: RelationTree<u32, u32>,
     pub error_handler: Atom,
     pub async_dist: bool,
@@ -211,22 +213,22 @@ pub struct RareState {
     /// The scheduler it is to run on, counted from 1; 0 for any.
     pub bound: usize,
     pub tasks: Option<Box<SysTasks>>,
-    /// It has ended, and this is left to do.
+    /// The rest of its exit, once it has ended.
     pub(crate) exit_progress: Option<Box<ExitProgress>>,
     pub seq: SeqTraceCounters,
     /// Links to processes of other nodes.
     pub remote_links: BTreeMap<RemotePid, LinkState>,
-    /// Processes it asked other nodes for, that it has no answer about.
+    /// Spawn requests to other nodes that have no answer yet.
     pub spawning: BTreeSet<RefId>,
-    /// The process of another node that asked for it.
+    /// The process of another node that spawned it.
     pub remote_parent: Option<RemotePid>,
 }
 
-/// To be called when literals were copied.
+/// Called when the literals were copied.
 pub type Copied = Box<dyn FnOnce(Option<&Proc>) + Send>;
 
-/// Literals that will be freed, and who waits for the process to have
-/// copied what it holds of them.
+/// Literals about to be freed, and the callback for when the process has copied what it uses of
+/// them.
 pub struct LeavingLiterals {
     pub which: Arc<Leaving>,
     pub done: Copied,
@@ -269,7 +271,7 @@ impl ColdState {
 }
 
 impl Proc {
-    /// Where native code finds its fields.
+    /// Offsets at which native code finds its fields.
     pub const PID: usize = offset_of!(Proc, pid);
     pub const FLAGS: usize = offset_of!(Proc, flags);
     pub const DEADLINE: usize = offset_of!(Proc, deadline);
@@ -307,7 +309,7 @@ impl Proc {
     pub fn pid(&self) -> u32 {
         self.pid
     }
-    /// What anybody may read of it; none where it is in no table.
+    /// Its shared part; none if it is in no table.
     #[inline]
     pub fn me(&self) -> Option<&Shared> {
         self.places.me().map(|me| &**me)
@@ -321,7 +323,7 @@ impl Proc {
         self.flags.set(if on { old | f } else { old & !f });
         old & f != 0
     }
-    /// Hides what it does and holds, or shows it again. What it was before.
+    /// Sets whether it is sensitive; returns the old setting.
     pub fn set_sensitive(&self, on: bool) -> bool {
         if let Some(me) = self.me() {
             me.set_sensitive(on);
@@ -331,7 +333,7 @@ impl Proc {
     pub fn priority(&self) -> Priority {
         self.me().map_or(Priority::Normal, |m| m.priority())
     }
-    /// Adds work that no time slice of its code was charged for.
+    /// Adds reductions for work outside its time slices.
     pub fn count_reductions(&self, n: u64) {
         self.reductions.set(self.reductions.get() + n)
     }
@@ -353,8 +355,7 @@ impl Proc {
         self.initial_function.set((module, function));
         self.initial_arity.set(arity);
     }
-    /// Gives the messages that came last their slots, which the next receive that skips some would
-    /// have to.
+    /// Gives the newest messages their slots, so that the next receive that skips some need not.
     pub(crate) fn settle_messages(&self) {
         self.messages().settle();
     }
@@ -366,27 +367,28 @@ impl Proc {
     pub fn message_words(&self) -> usize {
         self.messages().words()
     }
-    /// About so many, from the first messages alone where there are more than `most`.
+    /// An estimate of [`Proc::message_words`], from the first `most` messages if there are more.
     pub fn message_words_about(&self, most: usize) -> usize {
         self.messages().words_about(most)
     }
     pub fn each_message(&self, f: impl FnMut(Term<'_>)) {
         self.messages().each(f);
     }
-    /// The process of another node that asked for it.
+    /// The process of another node that spawned it.
     pub fn remote_parent(&self) -> Option<RemotePid> {
         self.rare(|x| x.remote_parent).flatten()
     }
-    /// Who spawned it; the first process has no parent.
+    /// The process that spawned it; the first process has no parent.
     pub fn parent_pid(&self) -> Option<Term<'static>> {
         (self.pid != 0).then(|| Term::local_pid(self.parent.get()))
     }
-    /// Was a full collection asked for? Asked once, by who collects.
+    /// Whether a full collection was requested. The collector calls it, once: it clears the
+    /// request.
     pub fn take_full_gc(&self) -> bool {
         self.set_flag(flag::FULL_GC, false)
     }
-    /// Copies what it holds of these literals before it is run again, then calls `done` with itself,
-    /// or without when it has ended instead.
+    /// Has the process copy what it uses of these literals before it runs again, then call `done`
+    /// with itself, or with `None` if it has ended.
     pub fn ask_to_copy_literals(&self, which: Arc<Leaving>, done: Copied) {
         self.with_rare(|x| x.literals = Some(LeavingLiterals { which, done }));
         self.set_flag(flag::LITERALS, true);
@@ -398,7 +400,7 @@ impl Proc {
         self.set_flag(flag::LITERALS | flag::LITERALS_LATER, false);
         self.with_rare(|x| x.literals.take())
     }
-    /// Have others asked something of it that it can do now?
+    /// Whether there are requests of others that it can handle now.
     #[inline]
     pub(crate) fn has_chores(&self) -> bool {
         if self.flag(flag::LITERALS_LATER | flag::TASKS_LATER) {
@@ -414,8 +416,8 @@ impl Proc {
         }
         self.take_up_tasks();
     }
-    /// Does what `ask_to_copy_literals` asked for; nobody runs the process. What was collected for
-    /// it, if anything was.
+    /// Does what `ask_to_copy_literals` requested, while the process is not running. Returns the
+    /// statistics of the collection, if there was one.
     pub(crate) fn copy_literals(&mut self) -> Option<kvik_heap::GcStats> {
         if self.heap.is_suspended() {
             let asked = self.set_flag(flag::LITERALS, false);
@@ -428,13 +430,13 @@ impl Proc {
         (l.done)(Some(self));
         stats
     }
-    /// From its next time slice on it runs on that scheduler, counted from 1, or on any if that is 0.
-    /// Which it was before.
+    /// Binds it to that scheduler, counted from 1, from its next time slice on; 0 for any. Returns
+    /// the old binding.
     pub fn bind(&self, scheduler: usize) -> usize {
         self.set_flag(flag::BOUND, scheduler != 0);
         self.with_rare(|x| std::mem::replace(&mut x.bound, scheduler))
     }
-    /// What not every process has; it is made where it is not there.
+    /// Accesses the cold fields, which are allocated if missing.
     pub fn with_cold<R>(&self, f: impl FnOnce(&mut ColdFields) -> R) -> R {
         f(self.extra.borrow_mut().make())
     }
@@ -442,7 +444,7 @@ impl Proc {
     pub fn cold<R>(&self, f: impl FnOnce(&ColdFields) -> R) -> Option<R> {
         self.extra.borrow().get().map(f)
     }
-    /// What few processes have; it is made where it is not there.
+    /// Accesses the rare fields, which are allocated if missing.
     pub fn with_rare<R>(&self, f: impl FnOnce(&mut RareState) -> R) -> R {
         self.with_cold(|x| f(x.rare.get_or_insert_default()))
     }
@@ -461,7 +463,7 @@ pub const DEFAULT_LIMIT: usize = 262_144;
 /// Bits of a local pid's number.
 pub const PID_BITS: u32 = 28;
 
-/// Makes the process table. The first call counts.
+/// Makes the process table. Later calls do nothing.
 pub fn init_table(limit: usize) {
     let _ = TABLE.set(SlotTable::new(limit.max(1024), PID_BITS));
 }
@@ -469,7 +471,7 @@ pub fn init_table(limit: usize) {
 pub fn table() -> &'static SlotTable<Task> {
     TABLE.get_or_init(|| SlotTable::new(DEFAULT_LIMIT, PID_BITS))
 }
-/// Is that process there?
+/// Whether that process exists.
 pub fn is_alive(pid: u32) -> bool {
     table().get(pid, &kvik_sync::pin()).is_some()
 }

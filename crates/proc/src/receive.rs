@@ -1,4 +1,4 @@
-//! What native code calls for `receive`.
+//! Functions that native code calls for `receive`.
 //!
 //! | instruction | call |
 //! |---|---|
@@ -22,24 +22,24 @@ use crate::timer::At;
 use crate::trace::bit;
 use crate::{clock, Proc};
 
-/// What a `wait_timeout` comes to.
+/// The result of a `wait_timeout`.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Wait {
     /// End the time slice with `SliceEnd::Wait`.
     Wait,
-    /// The time is over: go on behind the instruction.
+    /// The timeout has expired: continue after the instruction.
     TimedOut,
     /// Not a valid time: `error(timeout_value)`.
     BadTime,
 }
 
-/// The longest time a `receive` takes, in milliseconds.
+/// The longest timeout of a `receive`, in milliseconds.
 const MAX_TIMEOUT: u64 = 0xFFFF_FFFF;
-/// Words of memory for a message that a signal becomes, where it is not made on the heap: a guess.
+/// Estimated words for a message that a signal becomes, if it is not made on the heap.
 const SIGNAL_WORDS: usize = 16;
 
 impl Proc {
-    /// Is there nothing at all for a `receive` to look at, and nothing that has to be seen to first?
+    /// Whether a `receive` has nothing to examine, and nothing has to be handled first.
     #[inline]
     pub fn has_no_mail(&self) -> bool {
         self.messages().at_end()
@@ -69,9 +69,9 @@ impl Proc {
             }
         }
     }
-    /// Takes a message from a sender who has ended this process's wait, and may touch it so: a small
-    /// one goes straight to the heap. False: it did not, as always where the process is suspended, which
-    /// waits on then.
+    /// Accepts a message from a sender that has ended this process's wait, and so may touch it: a
+    /// small one goes straight to the heap. False: it did not, as always if the process is
+    /// suspended; that one waits on.
     #[inline]
     pub(crate) fn accept(&self, t: Term<'_>) -> bool {
         if self.is_traced(bit::RECEIVE) {
@@ -79,7 +79,7 @@ impl Proc {
         }
         self.messages().accept(t)
     }
-    /// The same where the message is a signal: the process is not active for it.
+    /// The same for a message that is a signal: it does not make the process active.
     #[inline]
     pub(crate) fn accept_of_signal(&self, t: Term<'_>) {
         let before = self.flag(flag::UNFETCHED);
@@ -89,7 +89,7 @@ impl Proc {
         }
         self.set_flag(flag::UNFETCHED, before);
     }
-    /// The same while the process waits for its time slice. False: the message has to go the usual way.
+    /// The same while the process is queued. False: the message must go through the inbox.
     #[inline]
     pub(crate) fn accept_early(&self, from: u32, t: Term<'_>) -> bool {
         let put = !self.is_traced(bit::RECEIVE) && self.messages().accept_early(t);
@@ -98,7 +98,7 @@ impl Proc {
         }
         put
     }
-    /// Puts in a small message made on the spot, by whoever may touch the process.
+    /// Adds a small message built in place; the caller may touch the process.
     pub(crate) fn put_message(
         &self,
         from: Term<'static>,
@@ -126,7 +126,7 @@ impl Proc {
     pub fn skip(&self) {
         self.messages().skip();
     }
-    /// The message looked at may go back to the mailbox while the process keeps a part of it.
+    /// The current message may go back to the mailbox while the process keeps a part of it.
     pub fn keep_message(&self) {
         self.messages().keep_lent();
     }
@@ -144,14 +144,14 @@ impl Proc {
         self.messages().restart();
         self.end_wait();
     }
-    /// Native code does the same by itself where it finds a message in `Root::Message`.
+    /// Native code does the same inline when it finds a message in `Root::Message`.
     #[inline]
     fn end_wait(&self) {
         self.deadline.set(0);
         self.flags.set(self.flags.get() & !flag::RECEIVING);
     }
-    /// With a mailbox each receive takes longer, and most processes that wait need none: one that was
-    /// made for a timed message goes, unless others have come to it.
+    /// Drops a mailbox that was allocated for a timed message, unless it holds others: with a
+    /// mailbox each receive takes longer, and most waiting processes need none.
     pub(crate) fn drop_spare_mailbox(&mut self) {
         let tried = self.places.drop_spare();
         self.set_flag(flag::SPARE_MAILBOX, !tried);
@@ -159,22 +159,22 @@ impl Proc {
     /// Notes that the process waits for a message.
     #[inline]
     pub fn wait(&self) {
-        // It has looked at every message, or has no clauses that could match one.
+        // The receive has examined every message, or has no clauses that could match one.
         self.messages().skip_all(true);
         self.flags.set((self.flags.get() | flag::WAITING) & !flag::UNFETCHED);
     }
-    /// Notes that it waits until a message comes or the time is over. The first call of a
-    /// `receive` sets the time; later ones, after messages that don't match, keep to it.
+    /// Notes that it waits for a message or the timeout. The first call of a `receive` sets the
+    /// deadline; later ones, after messages that do not match, keep it.
     pub fn wait_timeout(&self, time: Term<'_>) -> Wait {
         if self.deadline.get() == 0 {
             if time.is_atom(am::infinity) {
-                // Not asked for the time again.
+                // The deadline is not computed again.
                 self.deadline.set(u64::MAX);
                 self.wait();
                 return Wait::Wait;
             }
             let Some(ms) = time.as_u64().filter(|t| *t <= MAX_TIMEOUT) else {
-                // The next `receive` looks at all messages again.
+                // The next `receive` examines all messages again.
                 self.timeout();
                 return Wait::BadTime;
             };
@@ -213,7 +213,8 @@ impl Proc {
         }
         early
     }
-    /// The timer has rung. Where the time is over that ends the `receive`, whatever came meanwhile.
+    /// The timer has fired. If the deadline has passed, the `receive` ends, whatever came
+    /// meanwhile.
     pub(crate) fn time_signal(&self) {
         if self.puts_timer_off() {
             return;
@@ -221,7 +222,7 @@ impl Proc {
         self.set_flag(flag::TIMED_OUT, true);
         self.messages().miss();
     }
-    /// Has a waiting process something to do in its `receive`?
+    /// Whether a waiting process can continue its `receive`.
     pub fn can_go_on(&self) -> bool {
         self.flag(flag::TIMED_OUT) || self.messages().has_next()
     }

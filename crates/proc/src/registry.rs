@@ -14,9 +14,9 @@ kvik_state::vm_state! {
     /// By atom: 0 for none, else the number plus one, with the high bit set for a port.
     static NAMES: [OnceLock<Chunk>; USUAL_ATOMS / CHUNK] =
         [const { OnceLock::new() }; USUAL_ATOMS / CHUNK];
-    /// The same of atoms beyond the usual number (the flag `+t`), where there are any in use.
+    /// The same for atoms beyond the usual number (the flag `+t`), if any are in use.
     static FAR_NAMES: RwLock<BTreeMap<u32, u64>> = RwLock::new(BTreeMap::new());
-    /// The names in use; changes are made under its lock.
+    /// The names in use; all changes are made under this lock.
     static USED: Mutex<BTreeMap<u32, ()>> = Mutex::new(BTreeMap::new());
 }
 
@@ -73,7 +73,7 @@ pub fn register(name: Atom, to: Term<'static>) -> bool {
     set(name, value);
     true
 }
-/// Takes a name back; what had it.
+/// Unregisters a name; returns what had it.
 pub fn unregister(name: Atom) -> Option<Term<'static>> {
     let mut used = USED.lock().unwrap_or_else(|e| e.into_inner());
     used.remove(&name.index())?;
@@ -85,7 +85,7 @@ pub fn registered() -> Vec<Atom> {
     let used = USED.lock().unwrap_or_else(|e| e.into_inner());
     used.keys().filter_map(|i| Atom::from_index(*i)).collect()
 }
-/// The name of a process or port (a search: for those that don't keep it themselves).
+/// The name of a process or port (a search: for those that do not store it).
 pub fn name_of(t: Term<'_>) -> Option<Atom> {
     registered().into_iter().find(|n| whereis(*n).is_some_and(|x| x.same(t)))
 }

@@ -1,14 +1,14 @@
-//! [`RelationTree`]: links, the monitors of a process's own, and whom it suspends, each in a red-black tree
-//! with the shape of OTP's (which has the last two in one).
+//! [`RelationTree`]: a process's links, its monitors of others, and the processes it suspends, each
+//! in a red-black tree with the shape of OTP's (which keeps the last two in one tree).
 //!
-//! A process that ends tells its links, and then whom it monitors, from the leaves of OTP's trees to
-//! their root, and `process_info/2` lists them the other way round. Both can be seen: whoever is told
-//! first is runnable first. So the tree has the textbook's insertion and deletion, as OTP's has, and the
-//! order is that of its shape, which depends on what came and went before.
+//! A process that ends notifies its links, and then the processes it monitors, from the leaves of
+//! OTP's trees to the root; `process_info/2` lists them in reverse. Both orders are observable: the
+//! process notified first is runnable first. So insertion and deletion are the textbook's, as in
+//! OTP, and the order follows the tree's shape, which depends on its history.
 //!
-//! One entry stands in the tree itself, so that neither a call of a server, which sets up a monitor and
-//! takes it down, nor a process with one link allocates anything. More stand in a vector that keeps its
-//! room, and refer to each other by their places there.
+//! One entry is stored inline, so that neither a server call, which sets up a monitor and takes it
+//! down, nor a process with one link allocates. More entries are in a vector that keeps its
+//! capacity, and refer to each other by index.
 
 use std::cmp::Ordering;
 
@@ -26,7 +26,7 @@ struct Node<K, V> {
     key: K,
     value: V,
     parent: u32,
-    /// Left and right.
+    /// Left and right child.
     child: [u32; 2],
     red: bool,
 }
@@ -35,7 +35,7 @@ struct Node<K, V> {
 const NIL: u32 = u32::MAX;
 const LEFT: usize = 0;
 const RIGHT: usize = 1;
-/// Room that an empty tree keeps, in nodes.
+/// Capacity that an empty tree keeps, in nodes.
 const KEPT_NODES: usize = 16;
 
 impl<K, V> Default for RelationTree<K, V> {
@@ -63,7 +63,7 @@ impl<K: Ord + Copy, V> RelationTree<K, V> {
     pub fn contains_key(&self, k: &K) -> bool {
         self.get(k).is_some()
     }
-    /// Puts a value in; gives the one that was there.
+    /// Inserts a value; returns the one that was there.
     #[inline]
     pub fn insert(&mut self, k: K, v: V) -> Option<V> {
         if let RelationTree::One(one @ None) = self {
@@ -103,8 +103,8 @@ impl<K: Ord + Copy, V> RelationTree<K, V> {
         }
         Some(v)
     }
-    /// Takes out the first entry in the order of [`RelationTree::iter`]. To be used until none is left:
-    /// the tree is not balanced any more.
+    /// Removes the first entry in the order of [`RelationTree::iter`]. Must be called until none is
+    /// left: the tree is no longer balanced.
     pub fn pop_first(&mut self) -> Option<(K, V)> {
         match self {
             RelationTree::One(one) => one.take(),
@@ -116,7 +116,7 @@ impl<K: Ord + Copy, V> RelationTree<K, V> {
             }
         }
     }
-    /// All, each after those below it, left before right.
+    /// All entries in post-order, left before right.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
         let (one, many) = match self {
             RelationTree::One(one) => (one.as_ref(), None),
@@ -133,7 +133,7 @@ impl<K: Ord + Copy, V> RelationTree<K, V> {
 }
 
 impl<K: Ord + Copy, V> Nodes<K, V> {
-    /// Where the key is; or below which node it would be, and on which side.
+    /// The key's node; or the parent it would have, and on which side.
     fn find(&self, k: &K) -> Result<u32, (u32, usize)> {
         let (mut at, mut i) = ((NIL, LEFT), self.root);
         while i != NIL {
@@ -158,11 +158,12 @@ impl<K: Ord + Copy, V> Nodes<K, V> {
         self.part_reds(new);
         None
     }
-    /// `x` is red, and its parent may be so too: moves that up until it is not.
+    /// Restores balance after an insertion: `x` is red, and its parent may be too; moves that
+    /// conflict up until it is resolved.
     fn part_reds(&mut self, mut x: u32) {
         while self.is_red(self.parent(x)) {
             let mut p = self.parent(x);
-            // A red node is not the root.
+            // A red node is not the root, so `p` has a parent.
             let (g, side) = (self.parent(p), self.side(p));
             let uncle = self.child(g, 1 - side);
             if self.is_red(uncle) {
@@ -183,10 +184,10 @@ impl<K: Ord + Copy, V> Nodes<K, V> {
         }
         self.set_red(self.root, false);
     }
-    /// Takes a node out of the tree, and mends that.
+    /// Removes a node and rebalances the tree.
     fn remove(&mut self, z: u32) -> (K, V) {
         let [left, right] = self.nodes[z as usize].child;
-        // The node that goes from where it is: one with a child at most.
+        // The node to unlink: one with at most one child.
         let mut y = z;
         if left != NIL && right != NIL {
             y = right;
@@ -198,7 +199,7 @@ impl<K: Ord + Copy, V> Nodes<K, V> {
         let (mut p, side, black) = (self.parent(y), self.side(y), !self.is_red(y));
         self.set_child(p, side, x);
         if y != z {
-            // In the place of `z`, with its colour.
+            // `y` takes the place of `z`, and its colour.
             let (above, side, red) = (self.parent(z), self.side(z), self.is_red(z));
             let children = self.nodes[z as usize].child;
             self.set_child(above, side, y);
@@ -214,7 +215,8 @@ impl<K: Ord + Copy, V> Nodes<K, V> {
         }
         self.take(z)
     }
-    /// The paths through `x`, which is on that side of `p` and may be no node, lack a black one.
+    /// Restores balance after a deletion: the paths through `x`, which is on that side of `p` and
+    /// may be `NIL`, lack a black node.
     fn mend(&mut self, mut x: u32, mut p: u32, mut side: usize) {
         while p != NIL && !self.is_red(x) {
             let mut sibling = self.child(p, 1 - side);
@@ -245,7 +247,7 @@ impl<K: Ord + Copy, V> Nodes<K, V> {
         }
         self.set_red(x, false);
     }
-    /// Brings the child on the other side of `x` up, and `x` down to that side.
+    /// Rotates: the child of `x` on the other side moves up, and `x` down to `side`.
     fn rotate(&mut self, x: u32, side: usize) {
         let y = self.child(x, 1 - side);
         if y == NIL {
@@ -256,7 +258,7 @@ impl<K: Ord + Copy, V> Nodes<K, V> {
         self.set_child(above, at, y);
         self.set_child(y, side, x);
     }
-    /// Takes out a node that no other refers to. The last one moves to its place.
+    /// Frees an unlinked node. The last one moves to its index.
     fn take(&mut self, i: u32) -> (K, V) {
         let n = self.nodes.swap_remove(i as usize);
         let moved = self.nodes.len() as u32;
@@ -270,7 +272,7 @@ impl<K: Ord + Copy, V> Nodes<K, V> {
         }
         (n.key, n.value)
     }
-    /// The first without children: left before right.
+    /// The first leaf, left before right.
     fn first_leaf(&self) -> Option<u32> {
         let mut i = (self.root != NIL).then_some(self.root)?;
         while let Some(c) = self.nodes[i as usize].child.into_iter().find(|c| *c != NIL) {
@@ -278,7 +280,7 @@ impl<K: Ord + Copy, V> Nodes<K, V> {
         }
         Some(i)
     }
-    /// All, each before those below it, right before left.
+    /// All nodes in pre-order, right before left.
     fn order(&self) -> Vec<u32> {
         let mut order = Vec::with_capacity(self.nodes.len());
         let mut open = vec![self.root];
@@ -296,7 +298,7 @@ impl<K: Ord + Copy, V> Nodes<K, V> {
     fn child(&self, i: u32, side: usize) -> u32 {
         self.nodes[i as usize].child[side]
     }
-    /// On which side of its parent it is.
+    /// The side of its parent that it is on.
     fn side(&self, i: u32) -> usize {
         match self.parent(i) {
             NIL => LEFT,
@@ -311,7 +313,7 @@ impl<K: Ord + Copy, V> Nodes<K, V> {
             n.red = red;
         }
     }
-    /// Below no node is the root.
+    /// A parent of `NIL` means the root.
     fn set_child(&mut self, i: u32, side: usize, child: u32) {
         match self.nodes.get_mut(i as usize) {
             Some(n) => n.child[side] = child,
@@ -328,7 +330,7 @@ mod tests {
     use super::*;
 
     impl<K: Ord + Copy, V> Nodes<K, V> {
-        /// Black nodes on each path; every rule of the tree holds.
+        /// Checks the rules of a red-black tree; returns the number of black nodes on each path.
         fn check(&self) {
             assert!(!self.is_red(self.root));
             let mut depths = Vec::new();
@@ -356,7 +358,7 @@ mod tests {
     #[test]
     fn lists_keys_as_otp_does() {
         let mut t = RelationTree::default();
-        // What OTP answers for that many links, in the order in which they were made.
+        // OTP's answers for that many links, in the order in which they were made.
         let lists: [&[u32]; 9] = [
             &[0],
             &[0, 1],

@@ -1,6 +1,6 @@
-//! What a process has to do with those of other nodes: links on its side, and what it tells them
-//! (the types of that are in `remote_types.rs`).
-//! How that gets there is a crate above ([`crate::hooks::NodeHooks`]).
+//! A process's relations to processes of other nodes: its side of links, and the signals it sends
+//! them (their types are in `remote_types.rs`). A crate above delivers the signals
+//! ([`crate::hooks::NodeHooks`]).
 
 use kvik_heap::OwnedTerm;
 use kvik_term::Term;
@@ -11,7 +11,8 @@ use crate::process::ColdFields;
 pub use crate::remote_types::{RemotePid, RemoteSignal, SignalDelivery, ABROAD};
 use crate::Proc;
 
-/// For who has nothing to wait for. False: there is no connection, and none can be made.
+/// Sends a signal for a caller that cannot be suspended. False: there is no connection, and none
+/// can be made.
 #[cold]
 #[inline(never)]
 pub fn tell(from: u32, what: RemoteSignal<'_>) -> bool {
@@ -29,7 +30,7 @@ impl Proc {
         }
         told != SignalDelivery::Unreachable
     }
-    /// It is suspended, as of now, until it is resumed.
+    /// Suspends the process until it is resumed.
     pub fn wait_for_connection(&self) {
         self.suspend_for(self.pid());
         self.give_up_turn();
@@ -43,7 +44,7 @@ impl Proc {
             None => x.remote_links.remove(&r),
         })
     }
-    /// False: its node cannot be reached.
+    /// Links to a process of another node. False: that node cannot be reached.
     pub fn link_remote(&self, to: RemotePid) -> bool {
         if self.remote_link(to) == Some(LinkState::Linked) {
             return true;
@@ -55,7 +56,7 @@ impl Proc {
         }
         sent
     }
-    /// The same where the other end is made otherwise.
+    /// The same if the other end is set up elsewhere.
     pub fn linked_remote(&self, to: RemotePid) {
         self.set_remote_link(to, Some(LinkState::Linked));
     }
@@ -81,7 +82,7 @@ impl Proc {
             self.set_remote_link(from, None);
         }
     }
-    /// The other side has answered this process's unlinking. Is the link gone?
+    /// The other side has acknowledged this process's unlink. True if the link is gone.
     pub fn remote_unlink_answered(&self, from: RemotePid, id: u64) -> bool {
         let ours = self.remote_link(from) == Some(LinkState::Unlinking(id));
         if ours {
@@ -89,7 +90,7 @@ impl Proc {
         }
         ours
     }
-    /// An exit signal came over a link that is gone with that. Was there one?
+    /// An exit signal came over a link, which ends it. False: there was no such link.
     #[cold]
     pub(crate) fn take_remote_link(&self, from: Term<'_>) -> bool {
         let Some(r) = RemotePid::of(from) else { return false };
@@ -99,25 +100,25 @@ impl Proc {
         self.set_remote_link(r, None);
         true
     }
-    /// No answer to an unlinking will come any more.
+    /// Forgets an unlink that will never be acknowledged.
     pub fn forget_unlinking(&self, r: RemotePid) {
         if matches!(self.remote_link(r), Some(LinkState::Unlinking(_))) {
             self.set_remote_link(r, None);
         }
     }
-    /// Is it linked to that one, or was and has no answer yet?
+    /// Whether it is linked to that process, or its unlink is not acknowledged yet.
     pub fn has_remote_link(&self, r: RemotePid) -> bool {
         self.remote_link(r).is_some()
     }
-    /// Those it is linked to on other nodes.
+    /// The processes of other nodes it is linked to.
     pub fn remote_links(&self) -> Vec<RemotePid> {
         let linked = |(r, s): (&RemotePid, &LinkState)| (*s == LinkState::Linked).then_some(*r);
         self.rare(|x| x.remote_links.iter().filter_map(linked).collect()).unwrap_or_default()
     }
 }
 
-/// A process that has ended tells one of those of other nodes that it had to do with. False: there
-/// was none left.
+/// Notifies one of the related processes of other nodes that a process has ended. False: none is
+/// left.
 #[cold]
 #[inline(never)]
 pub(crate) fn tell_one(

@@ -1,9 +1,9 @@
-//! `process_flag(save_calls, N)`: a process keeps its last calls of functions through exports, and
-//! that it sent, received, or waited long enough.
+//! `process_flag(save_calls, N)`: a process records its last calls of functions through exports,
+//! and its sends, receives and timeouts.
 //!
-//! Calls are noticed in native code (`kvik_jit::breakpoints`): while any process saves calls, all
-//! exports lead there. Such a process looks at messages as borrowed ones, so that native code asks
-//! the mailbox to take each.
+//! Native code detects calls (`kvik_jit::breakpoints`): while any process saves calls, all exports
+//! lead there. Such a process examines messages as borrowed ones, so that native code calls the
+//! mailbox to take each.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -40,7 +40,7 @@ pub struct SavedCalls {
     calls: VecDeque<Saved>,
 }
 
-/// The most that may be asked for.
+/// The largest number that may be requested.
 pub const MAX_CALLS: usize = 10_000;
 
 kvik_state::vm_state! {
@@ -48,20 +48,20 @@ kvik_state::vm_state! {
     static SAVERS: AtomicUsize = AtomicUsize::new(0);
 }
 
-/// Does any process save calls?
+/// Whether any process saves calls.
 #[inline]
 pub fn on() -> bool {
     SAVERS.load(Relaxed) != 0
 }
 
 impl Proc {
-    /// From now on it saves so many calls, or none. How many it saved before.
+    /// Sets how many calls it saves; 0 for none. Returns the old number.
     pub fn set_save_calls(&self, most: usize) -> usize {
         let new = (most > 0).then(|| Box::new(SavedCalls { most, calls: VecDeque::new() }));
         let old = self.with_rare(|x| std::mem::replace(&mut x.saved_calls, new));
         let saved = self.set_flag(flag::SAVES_CALLS, most > 0);
         if saved != (most > 0) {
-            // A message that is on the heap already is taken without being noticed.
+            // Native code would take a message on the heap without recording that.
             self.messages().shelve();
             match saved {
                 true => SAVERS.fetch_sub(1, Relaxed),
@@ -71,14 +71,14 @@ impl Proc {
         }
         old.map_or(0, |o| o.most)
     }
-    /// It ends.
+    /// The process ends.
     pub(crate) fn forget_saved_calls(&self) {
         if self.set_flag(flag::SAVES_CALLS, false) {
             SAVERS.fetch_sub(1, Relaxed);
             tracing_on::update(User::SavedCalls, on);
         }
     }
-    /// Notes a call, if it saves calls and is not sensitive.
+    /// Records a call, if it saves calls and is not sensitive.
     #[inline]
     pub fn save_call(&self, call: Saved) {
         if self.flag(flag::SAVES_CALLS) {

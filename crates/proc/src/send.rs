@@ -1,4 +1,4 @@
-//! Sending: `!` and its kin.
+//! Sending: `!` and the BIFs that send.
 
 use kvik_heap::OwnedTerm;
 use kvik_sync::pin;
@@ -12,7 +12,7 @@ use crate::signal::{send_message, send_to_alias};
 use crate::signal_types::RefId;
 use crate::{node, registry, signal, sysmon, tracing_on, Proc, Raised};
 
-/// Words of messages that are copied in the time of a call.
+/// Words of a message whose copying costs one reduction.
 const WORDS_A_REDUCTION: usize = 64;
 
 impl Proc {
@@ -31,7 +31,7 @@ impl Proc {
         }
         self.send_untraced(to, m, way)
     }
-    /// Somebody wants to hear of what is sent. False: it is to be sent as any other.
+    /// Reports a send if something is traced. False: send it as any other.
     #[cold]
     #[inline(never)]
     fn send_noticed(&self, to: Term<'_>, m: Term<'_>) -> bool {
@@ -63,7 +63,7 @@ impl Proc {
             self.note_sent_to_self();
         }
     }
-    /// Sends the monitor that was held back, if there is one and it goes there.
+    /// Sends the monitor signal held back, if there is one and it goes to that process.
     #[inline]
     fn send_monitor_to(&self, pid: u32) {
         if self.flag(flag::DEFERS_MONITOR) {
@@ -74,13 +74,15 @@ impl Proc {
     fn send_deferred_to(&self, pid: u32) {
         match sched::deferred_to() {
             Some(to) if to != pid => return,
-            // One that is gone is reported no sooner for a message that goes nowhere.
+            // If the receiver is gone, the monitor stays held back: its 'DOWN' comes no sooner for
+            // a message that goes nowhere.
             Some(_) if table().get(pid, &pin()).is_none() => return,
             _ => sched::flush_monitor_to(pid),
         }
         self.set_flag(flag::DEFERS_MONITOR, false);
     }
-    /// Copying takes time from the time slice: who only sends must not fill the memory in one.
+    /// Charges copying to the time slice, so that a process that only sends cannot fill the memory
+    /// in one.
     #[inline]
     pub(crate) fn pay_for(&self, words: usize) {
         if words >= WORDS_A_REDUCTION {

@@ -1,10 +1,11 @@
-//! Sequential tracing: a token that goes along with messages, so that what came of one event can be
-//! followed through many processes. Who sends with a token, receives or prints with one has that
-//! told to the system tracer, as the token's flags say.
+//! Sequential tracing: a token that travels with messages, so that the effects of one event can be
+//! followed through many processes. Sending, receiving or printing with a token is reported to the
+//! system tracer, as the token's flags say.
 //!
-//! A process that carries a token, or has messages in its mailbox that say something of tokens, has
-//! `flag::SEQ`; as long as there is any, [`on`] makes every send say what its receiver's token is
-//! to be. Messages that no process sent (of ports, timers, monitors) leave it as it is.
+//! A process that carries a token, or has messages with token information in its mailbox, has
+//! `flag::SEQ`; while there is any such process, [`on`] makes every message carry the token its
+//! receiver is to have. Messages that no process sent (from ports, timers, monitors) leave the
+//! receiver's token as it is.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -22,7 +23,7 @@ use crate::trace::Tracer;
 use crate::tracing_on::{self, User};
 use crate::{trace, Proc};
 
-/// What a token asks for: the flags in it.
+/// A token's flags: what it reports.
 pub mod bit {
     pub const SEND: i64 = 1;
     pub const RECEIVE: i64 = 2;
@@ -32,20 +33,20 @@ pub mod bit {
     pub const MONOTONIC: i64 = 32;
 }
 
-/// Flags, label, serial, sender, the serial before.
+/// Flags, label, serial, sender, previous serial.
 pub type Token<'h> = [Term<'h>; 5];
 
-/// Bits of OTP's tag of small integers, above which they stand in their words.
+/// Bits of OTP's tag of small integers; the value is above them.
 const TAG_BITS: u32 = 4;
 /// A small integer as OTP's words hold it.
 fn tagged(n: u64) -> u64 {
     n << TAG_BITS | 15
 }
-/// A serial: what of the number finds room beside a tag.
+/// A serial: the bits of the number that fit beside a tag.
 fn small<'h>(h: &'h Heap, n: u64) -> Term<'h> {
     h.integer((n << TAG_BITS) as i64 >> TAG_BITS)
 }
-/// The number of a serial: it counts as an unsigned one.
+/// The number of a serial, as an unsigned one.
 pub fn serial_of(t: Term<'_>) -> u64 {
     t.as_small().map_or(0, |n| ((n as u64) << TAG_BITS) >> TAG_BITS)
 }
@@ -55,23 +56,23 @@ kvik_state::vm_state! {
     static CARRIERS: AtomicUsize = AtomicUsize::new(0);
 }
 
-/// Is there a token anywhere?
+/// Whether there is a token anywhere.
 #[inline]
 pub fn on() -> bool {
     CARRIERS.load(Relaxed) != 0
 }
 
 kvik_state::vm_state! {
-    /// The word of the pid or port that is told; 0 for none.
+    /// The pid or port of the system tracer as a word; 0 for none.
     static TRACER: AtomicU64 = AtomicU64::new(0);
 }
 
-/// In that word: it is a port.
+/// In `TRACER`: it is a port.
 const PORT: u64 = 1 << 32;
-/// In that word: there is one.
+/// In `TRACER`: there is one.
 const SET: u64 = 1 << 33;
 
-/// Who is told. One that has ended is no longer.
+/// The system tracer. One that has ended is forgotten.
 pub fn tracer() -> Option<Tracer> {
     let set = TRACER.load(Relaxed);
     let n = set as u32;
@@ -82,7 +83,7 @@ pub fn tracer() -> Option<Tracer> {
     let _ = TRACER.compare_exchange(set, 0, Relaxed, Relaxed);
     None
 }
-/// Sets who is told; who it was before.
+/// Sets the system tracer; returns the old one.
 pub fn set_tracer(to: Option<Tracer>) -> Option<Tracer> {
     let before = tracer();
     let set = match to {
@@ -94,18 +95,19 @@ pub fn set_tracer(to: Option<Tracer>) -> Option<Tracer> {
     before
 }
 
-/// The system tracer hears nothing of itself, and its tokens go out as they are.
+/// Whether it is the system tracer: no events about itself are reported to it, and its tokens are
+/// sent unchanged.
 fn is_tracer(pid: u32) -> bool {
     TRACER.load(Relaxed) == SET | u64::from(pid)
 }
 
-/// A token as it goes out with the next message of a process.
+/// A token as sent with the next message of a process.
 fn stamped<'h>(h: &'h Heap, t: &Token<'_>, sender: Term<'static>, c: SeqTraceCounters) -> Term<'h> {
     let n = |n: u64| small(h, n);
     h.tuple(&[h.copy(t[0]), h.copy(t[1]), n(c.clock), sender, n(c.last)])
 }
 
-/// Tells the system tracer of an event, where the token (a tuple) asks for that.
+/// Reports an event to the system tracer, if the token (a tuple) has that flag.
 fn tell(token: Term<'_>, asked: i64, receiver: Term<'_>, m: Term<'_>) {
     let Some([flags, label, serial, sender, last]) = token.as_tuple_n::<5>() else { return };
     let flags = flags.as_small().filter(|f| f & asked != 0);
@@ -131,7 +133,7 @@ fn tell(token: Term<'_>, asked: i64, receiver: Term<'_>, m: Term<'_>) {
     to.hear(event);
 }
 
-/// A token with the serial before, and that serial.
+/// A token with the previous serial, and that serial.
 fn before<'h>(h: &'h Heap, token: Term<'_>) -> Option<(Term<'h>, u64)> {
     let [flags, label, serial, sender, last] = token.as_tuple_n::<5>()?;
     let n = serial_of(serial).wrapping_sub(1);
@@ -139,8 +141,8 @@ fn before<'h>(h: &'h Heap, token: Term<'_>) -> Option<(Term<'h>, u64)> {
     let [flags, label, sender, last] = copies;
     Some((h.tuple(&[flags, label, small(h, n), sender, last]), n))
 }
-/// No process came of another node's request with that token: what is told of it, and the token for
-/// the answer, in the name of the node.
+/// Another node's spawn request with that token failed: reports it, and returns the token for the
+/// answer, in the name of the node.
 pub fn refused(
     token: &OwnedTerm,
     request: Term<'_>,
@@ -159,7 +161,7 @@ pub fn refused(
     reply
 }
 
-/// What a `spawn` says of itself where its caller has a token.
+/// A spawn as reported if its caller has a token.
 pub struct SpawnTrace {
     /// The options, and the first element of the answer.
     pub options: OwnedTerm,
@@ -175,7 +177,7 @@ impl Parting {
         let (token, sender) = (OwnedTerm::new(token), p.self_pid());
         Some(Parting { token, sender, counters: p.seq_counters() })
     }
-    /// The token for an exit signal that goes out now.
+    /// The token for an exit signal that is sent now.
     pub(crate) fn next(&mut self, to: Term<'_>, reason: Term<'_>) -> Option<Box<OwnedTerm>> {
         let t = self.token.term().as_tuple_n::<5>()?;
         if self.sender.as_local_pid().is_some_and(is_tracer) {
@@ -216,7 +218,7 @@ impl Proc {
             self.with_rare(|x| x.seq = c);
         }
     }
-    /// From now on tokens are a matter for it.
+    /// Makes it a carrier: from now on it handles token information.
     fn carry(&self) {
         if self.set_flag(flag::SEQ, true) {
             return;
@@ -227,19 +229,19 @@ impl Proc {
             tracing_on::update(User::SeqTrace, on);
         }
     }
-    /// The same is over, unless a message in its mailbox says something of tokens.
+    /// Ends that, unless a message in its mailbox has token information.
     fn carry_no_more(&self) {
         if !self.messages().has_tokens() {
             self.forget_seq();
         }
     }
-    /// It is no carrier any more.
+    /// The process is no carrier any more.
     pub(crate) fn forget_seq(&self) {
         if self.set_flag(flag::SEQ, false) && CARRIERS.fetch_sub(1, Relaxed) == 1 {
             tracing_on::update(User::SeqTrace, on);
         }
     }
-    /// Token, serials and what messages say of tokens go.
+    /// Clears token, serials and the token information of messages.
     pub fn reset_seq(&self) {
         self.set_seq_counters(SeqTraceCounters::default());
         self.heap.set_root(Root::SeqToken, Term::NIL);
@@ -248,7 +250,7 @@ impl Proc {
         }
         self.carry_no_more();
     }
-    /// The token for what goes out now.
+    /// The token for a message sent now.
     fn seq_next(&self) -> Option<Term<'_>> {
         let t = self.seq_token()?;
         if is_tracer(self.pid()) {
@@ -266,26 +268,26 @@ impl Proc {
             tell(token, asked, receiver, m)
         }
     }
-    /// A message goes out: the token that goes along, or an empty list.
+    /// Reports a message being sent; returns the token to send with it, or an empty list.
     pub fn seq_send(&self, to: Term<'_>, m: Term<'_>) -> OwnedTerm {
         let Some(t) = self.seq_next() else { return OwnedTerm::default() };
         self.seq_tell(t, bit::SEND, to, m);
         OwnedTerm::new(t)
     }
-    /// What a program prints, if there is a token to print with.
+    /// Reports what the program prints. False: there is no token.
     pub fn seq_print(&self, m: Term<'_>) -> bool {
         let Some(t) = self.seq_next() else { return false };
         self.seq_tell(t, bit::PRINT, Term::NIL, m);
         true
     }
-    /// To the end of the mailbox, with a token or an empty list.
+    /// Appends a message to the mailbox, with a token or an empty list.
     pub fn put_tokened_from(&self, from: Term<'static>, m: OwnedTerm, token: OwnedTerm) {
         if self.is_traced(trace::bit::RECEIVE) {
             self.trace_receive(from, m.term());
         }
         self.put_with_token(m, token)
     }
-    /// The same of a message that tracing of messages says nothing of.
+    /// The same for a message that tracing of messages does not report.
     pub fn put_with_token(&self, m: OwnedTerm, token: OwnedTerm) {
         if !token.term().is_nil() {
             self.carry();
@@ -295,9 +297,9 @@ impl Proc {
             false => self.messages().push(m),
         }
     }
-    /// A message was taken that says this of tokens.
+    /// A message with this token information was taken.
     pub(crate) fn seq_received(&self, token: &OwnedTerm, m: Term<'_>) {
-        // Words may be reserved for what follows.
+        // Uses fragments, as the caller may rely on words reserved in the block.
         self.heap.in_fragments(|| {
             let t = self.heap.copy(token.term());
             self.heap.set_root(Root::SeqToken, t);
@@ -310,7 +312,7 @@ impl Proc {
             self.seq_tell(t, bit::RECEIVE, self.self_pid(), m);
         })
     }
-    /// This process has just made another: hands the token on, and tells of it as if the two had
+    /// This process has just spawned another: hands the token on, and reports it as if the two had
     /// sent each other messages.
     pub(crate) fn seq_spawn(
         &self,
@@ -345,12 +347,12 @@ impl Proc {
         let Some(token) = child.seq_next() else { return };
         self.seq_tell(token, bit::SEND, self.self_pid(), answer.term());
         self.seq_tell(token, bit::RECEIVE, self.self_pid(), answer.term());
-        // As if it were received, but for what OTP takes for the serial: its tagged word.
+        // As if it were received, except that OTP takes its tagged word for the serial.
         let clock = tagged(child.seq_counters().clock);
         self.set_seq_counters(SeqTraceCounters { clock, last: clock });
     }
-    /// This new process was asked for by one of another node, with a token. The request counts as
-    /// two messages: itself, and the arguments, which come as a message with the token as it is.
+    /// A process of another node spawned this one, with a token. The request counts as two
+    /// messages: itself, and the arguments, which come as a message with the token as it is.
     pub fn seq_requested(&self, token: &OwnedTerm, request: Term<'_>) {
         let Some(first) = before(&self.heap, token.term()) else { return };
         self.seq_tell(first.0, bit::RECEIVE, self.self_pid(), request);
@@ -358,14 +360,14 @@ impl Proc {
         self.heap.set_root(Root::SeqToken, self.heap.copy(token.term()));
         self.carry();
     }
-    /// The answer of a new process to who asked for it, as a message with the token.
+    /// The answer of a new process to the requester, as a message with the token.
     pub fn seq_answer(&self, to: &Proc, answer: OwnedTerm) {
         let token = self.seq_send(to.self_pid(), answer.term());
         to.put_with_token(answer, token);
     }
 }
 
-/// Ends all tokens: here at once, elsewhere before anything that this process sends from now on.
+/// Clears all tokens: here at once, elsewhere before anything that this process sends from now on.
 pub fn reset_all(p: &Proc) {
     p.handle_all_signals();
     p.reset_seq();

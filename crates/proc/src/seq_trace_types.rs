@@ -1,4 +1,4 @@
-//! What a process keeps of sequential tracing. What is done with it is in `seq_trace.rs`.
+//! A process's state of sequential tracing, which `seq_trace.rs` uses.
 
 use kvik_heap::OwnedTerm;
 use kvik_term::Term;
@@ -10,7 +10,7 @@ pub struct SeqTraceCounters {
     pub last: u64,
 }
 
-/// What a process that ends leaves for its last signals.
+/// Sequential tracing state for the last signals of a process that ends.
 pub(crate) struct Parting {
     pub token: OwnedTerm,
     pub sender: Term<'static>,

@@ -1,5 +1,5 @@
-//! How signals travel: through the receiver's inbox, so that those of one sender arrive in the order they
-//! were sent. What they are is in `signal_types.rs`.
+//! Delivery of signals: through the receiver's inbox, so that those of one sender arrive in the
+//! order they were sent. Their types are in `signal_types.rs`.
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::pin;
@@ -11,21 +11,21 @@ use crate::system_tasks::SysTask;
 use crate::trace::bit;
 use crate::{sched, tracing_on, Proc};
 
-/// Sends a signal to a local process. When there is none the signal is answered in its place;
-/// false then.
+/// Sends a signal to a local process. If there is no such process, the signal is answered in its
+/// place; false then.
 #[inline]
 pub fn deliver(pid: u32, s: Signal) -> bool {
     try_deliver(pid, s).map_err(|s| undeliverable(pid, s)).is_ok()
 }
-/// The same for a control signal, which most waiting processes are not woken for.
+/// The same for a control signal, which does not wake most waiting processes.
 #[inline]
 pub fn control(pid: u32, c: Control) -> bool {
     try_control(pid, c).map_err(|c| undeliverable_control(pid, c)).is_ok()
 }
 
-/// Sends a message. Who finds the receiver waiting ends its wait, and with that may put the message
-/// into its mailbox with his own hands. Answers how many words were copied for a receiver that
-/// doesn't wait.
+/// Sends a message. A sender that finds the receiver waiting ends its wait, owns it from then on,
+/// and puts the message directly into its mailbox. Returns how many words were copied for a
+/// receiver that does not wait.
 #[inline]
 pub fn send_message(from: u32, pid: u32, m: Term<'_>) -> usize {
     send_by::<false>(from, pid, None, m)
@@ -35,7 +35,7 @@ pub fn send_message(from: u32, pid: u32, m: Term<'_>) -> usize {
 pub fn send_to_alias(from: u32, pid: u32, id: RefId, m: Term<'_>) -> usize {
     send_by::<false>(from, pid, Some(id), m)
 }
-/// Either of the two, where somebody may have to hear that the receiver is woken.
+/// Either of the two, if the receiver's wake-up may have to be profiled.
 #[cold]
 pub(crate) fn send_profiled(from: u32, pid: u32, alias: Option<RefId>, m: Term<'_>) -> usize {
     send_by::<true>(from, pid, alias, m)
@@ -47,7 +47,7 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
     if let Some(run_token) = end_wait(task) {
         let p = run_token.private();
         if let Some(id) = alias {
-            // It is made runnable by any signal, whatever that comes to.
+            // Any signal makes the receiver runnable, even if it is dropped.
             p.set_flag(flag::SIGNALLED, true);
             if p.is_exiting() || !p.uses_alias(id) {
                 woken(run_token);
@@ -59,7 +59,7 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
             p.profile_woken();
         }
         if alias.is_some() {
-            // A signal, for which a suspended process is made runnable too.
+            // A message to an alias is a signal, which makes a suspended process runnable too.
             p.accept_of_signal(m);
             sched::wake(run_token);
         } else if p.accept(m) || !p.flag(flag::SUSPENDED) {
@@ -97,8 +97,8 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
     words
 }
 
-/// The same with a note of when it was sent. Nothing else is different from other messages: which ones
-/// are timed depends on time, and must not show.
+/// Sends a message stamped with its send time. It behaves like any other: the choice of timed
+/// messages depends on time and must not be observable.
 #[cold]
 pub(crate) fn send_timed(from: u32, pid: u32, m: Term<'_>) -> usize {
     let guard = pin();
@@ -125,21 +125,22 @@ pub(crate) fn send_timed(from: u32, pid: u32, m: Term<'_>) -> usize {
     words
 }
 
-/// Ends the wait of a process that nothing was sent to meanwhile.
+/// Ends the wait of a process whose inbox is empty.
 #[inline(always)]
 fn end_wait(task: &Task) -> Option<RunToken> {
     let run_token = match task.unpark() {
         None => sched::take_unparked(task)?,
         parked => return parked,
     };
-    // Who sits down has handled all that had come until then.
+    // A process that parks has handled all signals before; with something in the inbox, it must
+    // handle that first.
     if task.has_items() {
         woken(run_token);
         return None;
     }
     Some(run_token)
 }
-/// Sends a process something through its inbox.
+/// Sends a process a signal through its inbox.
 fn push(task: &Task, s: Signal) -> Pushed {
     let unparked = sched::take_unparked(task);
     match (task.send(s), unparked) {
@@ -148,7 +149,7 @@ fn push(task: &Task, s: Signal) -> Pushed {
     }
 }
 
-/// Lets it wait on, unless something has come meanwhile.
+/// Lets it wait on, unless a signal has arrived meanwhile.
 #[inline(never)]
 fn wait_on(run_token: RunToken) {
     if let Some(run_token) = run_token.park() {
@@ -164,9 +165,8 @@ fn woken(run_token: RunToken) {
     sched::wake(run_token);
 }
 
-/// Has a process run that, without taking it away from the scheduler that runs it: for threads that
-/// only want to know something of it. What is to run is called with nothing where there is no such
-/// process.
+/// Has a process run a function without migrating it: for threads that only query it. The function
+/// gets `None` if there is no such process.
 pub fn ask(pid: u32, f: Closure) {
     let guard = pin();
     let Some(task) = table().get_any(pid, &guard) else { return f(None) };
@@ -230,8 +230,8 @@ pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
         _ => Ok(()),
     }
 }
-/// Lets a process that waits run, in its order, to see to a signal. One that nobody is told of is
-/// handled at once. Gives the signal back where it has to go through the inbox.
+/// Wakes a waiting process in queue order to handle a signal. A quiet signal is handled at once.
+/// Returns the signal if it must go through the inbox.
 #[inline]
 fn control_waiting(task: &Task, c: Control) -> Option<Control> {
     let Some(run_token) = sched::take_unparked(task).or_else(|| task.unpark()) else {
@@ -247,8 +247,7 @@ fn control_waiting(task: &Task, c: Control) -> Option<Control> {
     woken(run_token);
     left
 }
-/// Has a process looked at where it waits, or rests in this thread's queue, by the one who may touch it
-/// so: without a signal.
+/// Inspects a process without a signal, if it waits or is queued on this thread.
 pub fn inspect<A>(pid: u32, f: impl FnOnce(&Proc) -> A) -> Option<A> {
     let guard = pin();
     let task = table().get_any(pid, &guard)?;
@@ -264,8 +263,8 @@ pub fn inspect<A>(pid: u32, f: impl FnOnce(&Proc) -> A) -> Option<A> {
     }
     sched::with_queued_any(task, f)
 }
-/// Has a process do something between its time slices, as one of that priority at least. As in OTP
-/// that is a signal only where there are others that it has yet to handle.
+/// Gives a process a system task to run between its time slices, at `priority` at least. As in OTP,
+/// it is a signal only if other signals are pending.
 pub fn give_task(pid: u32, priority: Priority, t: SysTask) {
     let guard = pin();
     let Some(task) = table().get(pid, &guard) else { return (t.run)(None) };
@@ -281,7 +280,7 @@ pub fn give_task(pid: u32, priority: Priority, t: SysTask) {
     drop(guard);
     sched::raise(pid, priority);
 }
-/// The same for one that does not wait.
+/// The same for a process that does not wait.
 fn add_task(task: &Task, priority: Priority, t: SysTask) {
     let mut left = Some(t);
     sched::with_queued_any(task, |p| {
@@ -298,8 +297,7 @@ fn add_task(task: &Task, priority: Priority, t: SysTask) {
 }
 /// There is no such process.
 pub(crate) struct NoProcess;
-/// Has a process changed while it waits, by the one who ends its wait for that moment. `None`: it does
-/// not wait.
+/// Modifies a waiting process, whose wait ends for that moment. `None`: it does not wait.
 pub(crate) fn with_waiting<A>(
     pid: u32,
     f: impl FnOnce(&mut Proc) -> A,
@@ -316,7 +314,7 @@ fn note_signal(task: &Task) {
     sched::with_queued_any(task, |p| p.set_flag(flag::SIGNALLED, true));
 }
 
-/// Does what a process that has ended owes the senders of signals.
+/// Answers a signal to a process that has ended.
 pub fn undeliverable(pid: u32, s: Signal) {
     match s {
         Signal::Run(f) => f(None),
@@ -343,20 +341,20 @@ pub(crate) fn undeliverable_control(pid: u32, c: Control) {
     }
 }
 
-/// Who watches for a NIF library: no process has this number.
+/// Pseudo-pid of the monitors that NIF libraries hold: no process has this number.
 pub const LIBRARY: u32 = u32::MAX;
-/// What NIF libraries know of the processes they watch.
+/// Callbacks for the processes that NIF libraries monitor.
 pub struct Watchers {
-    /// Hears of the end of one.
+    /// Called when one ends.
     pub hears: fn(dead: u32, RefId),
-    /// The resource that watches by this reference.
+    /// The resource that monitors by this reference.
     pub resource: for<'h> fn(&'h Heap, RefId) -> Option<Term<'h>>,
 }
 kvik_state::vm_state! {
     pub static WATCHERS: std::sync::OnceLock<Watchers> = std::sync::OnceLock::new();
 }
 
-/// The end of a process, to one who watches it.
+/// Reports the end of a process to one that monitors it.
 pub(crate) fn send_down(to: u32, dead: u32, id: RefId, reason: OwnedTerm) {
     if to < crate::ABROAD {
         control(to, Control::Down { id, reason });
@@ -385,8 +383,8 @@ pub fn send_to_peer(to: Term<'static>, from: u32, c: Control) {
     }
 }
 
-/// Delivers a message of which it is known who it is from: another node, a port, or a service of this
-/// one. Nobody asks for that unless the receiver is traced.
+/// Delivers a message whose origin is known: another node, a port, or a service of this node. The
+/// origin matters only if the receiver is traced.
 pub fn deliver_from(pid: u32, from: Term<'static>, message: OwnedTerm) -> bool {
     let traced = || table().get(pid, &pin()).is_some_and(|t| t.trace() & bit::RECEIVE != 0);
     match tracing_on::on() && traced() {
@@ -394,12 +392,12 @@ pub fn deliver_from(pid: u32, from: Term<'static>, message: OwnedTerm) -> bool {
         false => deliver(pid, Signal::Message(message)),
     }
 }
-/// A message built on the spot.
+/// A message built in place.
 pub fn message(build: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) -> OwnedTerm {
     let heap = Heap::detached();
     OwnedTerm::new(build(&heap))
 }
-/// Sends a message built on the spot.
+/// Sends a message built in place.
 pub fn post(pid: u32, build: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) -> bool {
     deliver(pid, Signal::Message(message(build)))
 }

@@ -1,16 +1,16 @@
 //! When a process handles its signals, and how many at a time.
 //!
-//! | where | as many as |
+//! | when | how many |
 //! |---|---|
-//! | a time slice begins | half the time slice allows, or all of it where the process waits |
-//! | a `receive` finds nothing | what is left of the time slice allows |
-//! | a BIF is to see what has come | there are |
+//! | a time slice begins | what half the time slice allows, or all of it if the process waits |
+//! | a `receive` finds nothing | what the rest of the time slice allows |
+//! | a BIF must see all signals | all |
 //!
-//! The inbox is taken whole. What of it was not handled is the backlog ([`crate::message_queue`]). A
-//! process with one must not be parked: who finds one parked may hand it a signal past the inbox.
+//! The inbox is taken whole. The unhandled rest is the backlog ([`crate::message_queue`]). A
+//! process with a backlog must not be parked: a sender that finds one parked may bypass the inbox.
 //!
-//! A process that must end handles none any more. They are answered when links and monitors have been
-//! told (`exit::ExitProgress`).
+//! A process that must end handles no more signals. They are answered after its links and monitors
+//! were notified (`exit::ExitProgress`).
 
 use kvik_sync::Chain;
 
@@ -19,14 +19,14 @@ use crate::signal_types::{Control, Signal};
 use crate::trace::bit;
 use crate::Proc;
 
-/// Parts of a reduction in which the price of a signal is counted.
+/// Fractions of a reduction in which a signal's price is counted.
 const PARTS_PER_REDUCTION: i64 = 4;
-/// So many reductions' worth are handled at least, that a process may go on at all.
+/// At least this many reductions' worth are handled, so that a process makes progress.
 const MIN_REDUCTIONS: i64 = 16;
-/// How many signals are looked at to tell whether all are messages.
+/// How many signals are scanned to see whether all are messages.
 const SCANNED_SIGNALS: usize = 64;
 
-/// Most leave a note and no more; a 'DOWN' or an exit signal often becomes a message.
+/// Most signals only change a record; a 'DOWN' or an exit signal often becomes a message.
 #[inline]
 fn price(s: &Signal) -> i64 {
     match s {
@@ -41,12 +41,12 @@ fn price(s: &Signal) -> i64 {
     }
 }
 
-/// What was among the signals that were taken.
+/// Which kinds were among the signals taken.
 #[derive(Default)]
 struct Came {
     /// A message, or the end of a wait.
     message: bool,
-    /// Others than messages and the end of a wait.
+    /// Signals other than messages and the end of a wait.
     signals: bool,
     suspension: bool,
 }
@@ -65,47 +65,47 @@ impl Proc {
     pub fn has_signals(&self) -> bool {
         self.flag(flag::PENDING | flag::SIGNALLED) || self.messages().has_arrivals()
     }
-    /// Is there no signal but messages that it has yet to handle, so that what it says of itself is
-    /// true now?
+    /// Whether no signals other than messages are pending, so that the process's state is up to
+    /// date.
     pub fn is_settled(&self) -> bool {
         !self.flag(flag::EXITING | flag::ENDING) && !self.has_other_signals()
     }
-    /// Are there signals other than messages that it has yet to handle, as far as a few steps tell?
+    /// Whether signals other than messages are pending, as far as a few steps can tell.
     pub fn has_other_signals(&self) -> bool {
         self.flag(flag::SIGNALLED | flag::PENDING)
             || !self.messages().arrivals_are_all(SCANNED_SIGNALS, Signal::is_mail)
     }
-    /// The same, and no message either that it has not looked for.
+    /// Whether it is settled, and has no unfetched message either.
     pub fn is_undisturbed(&self) -> bool {
         self.is_settled() && !self.flag(flag::UNFETCHED) && !self.has_signals()
     }
-    /// Are there signals left that were taken from the inbox and not handled?
+    /// Whether there are signals taken from the inbox and not handled.
     #[inline]
     pub fn has_pending(&self) -> bool {
         self.messages().has_backlog()
     }
-    /// Takes what has come in: messages go to the mailbox, other signals are handled. As far as the
-    /// turn goes.
+    /// Takes signals from the inbox: messages go to the mailbox, other signals are handled, within
+    /// the rest of the time slice.
     #[inline]
     pub fn handle_signals(&self) {
         self.handle_worth(self.heap.reductions_left());
     }
-    /// The same where the process looks at itself: what has come is known to it then.
+    /// The same if the process inspects itself: afterwards it knows of all messages.
     pub fn fetch_signals(&self) {
         self.handle_signals();
         self.note_fetch();
     }
-    /// Signals were handled, or taken over with its messages: it knows of all that has come.
+    /// The process has fetched its messages.
     pub(crate) fn note_fetch(&self) {
         self.messages().fetch();
     }
-    /// It is collected: in OTP that takes over the messages that have come, where they are to be on its heap.
+    /// The process is collected: in OTP that fetches its messages if they go on its heap.
     pub fn note_collection(&self) {
         if !self.flag(flag::OFF_HEAP_QUEUE) {
             self.note_fetch();
         }
     }
-    /// The same where it asks for that itself.
+    /// The same if the process requests the collection itself.
     pub fn fetch_for_collection(&self) {
         match self.flag(flag::OFF_HEAP_QUEUE) {
             true => (),
@@ -113,37 +113,37 @@ impl Proc {
             false => self.note_fetch(),
         }
     }
-    /// How many messages it knows of itself: those that have come since it last looked for new ones do
-    /// not count, as in OTP.
+    /// How many messages it knows of: those that came since its last fetch do not count, as in OTP.
     pub fn fetched_count(&self) -> usize {
         self.messages().fetched_len()
     }
-    /// Has it sent itself something that it may not have handled?
+    /// Whether it has sent itself a signal that it may not have handled.
     pub fn has_sent_to_self(&self) -> bool {
         self.sent_to_self.get()
     }
     pub fn note_sent_to_self(&self) {
         self.sent_to_self.set(true);
     }
-    /// All that has come was handled.
+    /// All pending signals were handled.
     pub fn forget_sent_to_self(&self) {
         self.sent_to_self.set(false);
     }
-    /// It is about to wait for an answer, and in OTP it takes over the messages that have come.
+    /// It is about to wait for an answer; in OTP that fetches its messages.
     pub fn fetch_messages(&self) {
         if self.is_settled() {
             self.fetch_signals();
         }
     }
-    /// The same with all that has come, where somebody wants to see what it comes to.
+    /// Handles all pending signals, when their full effect must be visible.
     pub fn handle_all_signals(&self) {
         self.handle_worth(i64::MAX / PARTS_PER_REDUCTION);
     }
-    /// Before it runs. One that doesn't wait has half its time slice for itself, however many come.
+    /// Handles signals at the start of a time slice. A process that does not wait keeps half the
+    /// time slice for itself, however many there are.
     ///
-    /// Who was waiting and is suspended by one of them, and resumed by another, has its time slice
-    /// later: as in OTP, where to handle such a signal takes all of a time slice that is for
-    /// signals alone.
+    /// A waiting process that is suspended by one signal and resumed by another runs in a later
+    /// time slice: as in OTP, where handling such a signal takes a whole time slice for signals
+    /// alone.
     pub(crate) fn handle_first_signals(&self) {
         let dormant = self.flag(flag::WAITING | flag::ROUSED) && !self.flag(flag::UNFETCHED);
         let signalled = self.set_flag(flag::SIGNALLED, false);
@@ -203,8 +203,8 @@ impl Proc {
         }
         came
     }
-    /// Handles signals for so many parts of a reduction, and keeps the others. What is left of the
-    /// parts.
+    /// Handles signals worth up to `parts`, and keeps the others as the backlog. Returns the parts
+    /// left.
     fn handle_chain(&self, mut chain: Chain<Signal>, mut parts: i64) -> i64 {
         while parts > 0 && !self.is_exiting() {
             let Some(s) = chain.next() else { return parts };
@@ -215,8 +215,8 @@ impl Proc {
         self.messages().keep_backlog(chain);
         parts
     }
-    /// Messages alone may be more than `max_heap_size` allows: a collection is to find that out,
-    /// which a process that takes none of them may never come to.
+    /// Messages alone may exceed `max_heap_size`, and a process that takes none of them may never
+    /// be collected: requests a collection, which finds that out.
     #[cold]
     fn check_queue(&self) {
         if self.messages().has_grown() && self.queue_words() > self.heap.max_words() {

@@ -27,12 +27,12 @@ impl Proc {
             Signal::Run(f) => f(Some(self)),
         }
     }
-    /// To the end of the mailbox.
+    /// Appends a message to the mailbox.
     #[inline]
     pub fn put(&self, m: OwnedTerm) {
         self.put_from(am::system.into(), m)
     }
-    /// The same where it is known who the message is from, in the terms of `trace_receive`.
+    /// The same with a known sender, in the terms of `trace_receive`.
     #[inline]
     pub fn put_from(&self, from: Term<'static>, m: OwnedTerm) {
         if self.is_traced(bit::RECEIVE) {
@@ -46,7 +46,7 @@ impl Proc {
         }
         self.messages().push_stamped(m, sent)
     }
-    /// Takes a message that is timed from a sender who may touch the process.
+    /// Accepts a timed message from a sender that may touch the process.
     pub(crate) fn accept_timed(&self, from: u32, m: &mut Option<OwnedTerm>, sent: u64) {
         if self.flag(flag::EXITING | flag::ENDING | flag::PENDING) {
             return;
@@ -57,8 +57,8 @@ impl Proc {
             self.last_from.set(from);
         }
     }
-    /// Handles a signal while the process waits for its time slice, if nothing comes before it and
-    /// nobody hears of it. The time slice is its own all the same.
+    /// Handles a signal while the process is queued, if no signal comes before it and it is quiet.
+    /// The process has its time slice all the same.
     pub(crate) fn control_early(&self, c: &mut Option<Control>) {
         self.set_flag(flag::SIGNALLED, true);
         if c.as_ref().is_some_and(|c| c.is_quiet())
@@ -119,8 +119,8 @@ impl Proc {
         }
     }
     fn linked_from(&self, from: Term<'static>) {
-        // While the other has not answered our unlinking, a link of its is older than that, and it
-        // ends it.
+        // Until the peer has acknowledged our unlink, a link signal from it is older than the
+        // unlink, which ends that link.
         let unlinking = |l: &Link| l.state != LinkState::Linked;
         if self.cold(|x| x.links.get(&Link::key(from)).is_some_and(unlinking)) == Some(true) {
             return;
@@ -155,8 +155,8 @@ impl Proc {
         }
         true
     }
-    /// Tells the other side of a monitor that a reply has ended: in the time slice in which the
-    /// reply can be seen, as it makes that process runnable.
+    /// Reports the end of a monitor by a reply to its target, in the time slice in which the reply
+    /// becomes visible: the report makes the target runnable.
     pub(crate) fn end_replied_monitor(&self) {
         self.set_flag(flag::SIGNALLED, false);
         let ended = self.extra.borrow_mut().get_mut().and_then(|x| x.ended.take());
@@ -215,7 +215,7 @@ impl Proc {
             self.trace_procs("getting_unlinked", from.term());
         }
     }
-    /// The process must end; it does when its time slice is over, or when it would be run next.
+    /// Has the process end when its time slice is over, or before its next one.
     pub fn begin_exit(&self, reason: OwnedTerm) {
         if !self.set_flag(flag::EXITING, true) {
             self.with_cold(|x| x.exit_reason = Some(reason));
@@ -236,7 +236,7 @@ impl Proc {
         });
         if let Some(m) = m {
             if let (Target::Remote(_), true) = (&m.target, self.flag(flag::SEQ)) {
-                // As any signal of another node it says that there is no token.
+                // Like any signal of another node, it ends the receiver's token.
                 let down = message(|h| down_message(h, self.pid(), id, &m, reason));
                 return self.put_tokened_from(watched(&m.target), down, OwnedTerm::default());
             }
@@ -245,7 +245,7 @@ impl Proc {
     }
 }
 
-/// Who a signal is from, as `trace_receive` takes it: of another node, that node.
+/// The sender of a signal, as `trace_receive` takes it: for other nodes, the node.
 fn origin(from: Term<'_>) -> Term<'static> {
     match from.view() {
         View::Pid(kvik_term::PidTerm::Local(n)) => Term::local_pid(n),
@@ -270,7 +270,7 @@ fn watched(target: &Target) -> Term<'static> {
     }
 }
 
-/// The process `from` watches no more.
+/// Ends a monitor that `from` holds.
 pub(crate) fn send_demonitor(from: u32, id: RefId, target: &Target) {
     match target {
         Target::Process(pid) => {
@@ -325,7 +325,7 @@ impl Proc {
         if to.same(self.self_pid()) {
             return true;
         }
-        // Where it is gone nothing is sent, and a monitor that is held back stays so.
+        // If the peer is gone, nothing is sent, and a monitor signal held back is not flushed.
         if to.as_local_pid().is_some_and(|pid| table().get(pid, &pin()).is_none()) {
             return false;
         }
@@ -374,7 +374,7 @@ impl Proc {
             send_to_peer(from, self.pid(), Control::Unlink { from: self.self_pid(), id });
         }
     }
-    /// Watches a process or port. One that is not there is reported as gone at once.
+    /// Monitors a process or port. If it does not exist, that is reported at once.
     pub fn monitor(&self, id: RefId, m: Monitoring) {
         let (target, name) = match &m.target {
             Target::Process(pid) => (Term::local_pid(*pid), None),
@@ -386,7 +386,7 @@ impl Proc {
             self.with_cold(|x| x.aliases.insert(id, kind == AliasKind::ReplyDemonitor));
         }
         let time_offset = matches!(m.target, Target::TimeOffset);
-        // Of this node, but from before it was started, a process is gone for certain.
+        // A pid of an earlier incarnation of this node is certainly gone.
         let remote = match &m.target {
             Target::Remote(t) if !crate::node::is_own(t.term()) => {
                 Some(self.tell_abroad(RemoteSignal::Monitor(id, t.term())))
@@ -413,7 +413,7 @@ impl Proc {
         let reason = OwnedTerm::immediate(Term::atom(reason));
         control(self.pid(), Control::Down { id, reason });
     }
-    /// Ends a monitor. False: there is none of that reference.
+    /// Ends a monitor. False: there is none with that reference.
     pub fn demonitor(&self, id: RefId) -> bool {
         let m = self.extra.borrow_mut().get_mut().and_then(|x| {
             let m = x.monitoring.remove(&id)?;
@@ -455,8 +455,8 @@ impl Proc {
             false => self.message_words(),
         }
     }
-    /// After a collection: where the heap has more words than `max_heap_size` allows, the process
-    /// is killed and the logger told, each unless the setting says otherwise.
+    /// Called after a collection: if the heap has more words than `max_heap_size` allows, the
+    /// process is killed and the logger told, each unless the setting says otherwise.
     pub fn check_heap(&self, stats: &kvik_heap::GcStats) -> Result<(), crate::Raised> {
         if stats.over.is_none_or(|o| o.used + self.queue_words() <= o.max) {
             return Ok(());
@@ -472,7 +472,8 @@ impl Proc {
     }
     /// Waits with the least memory; see `erlang:hibernate/3`.
     pub fn wait_in_hibernation(&self) {
-        // No `wait`: the messages that are there already wake it at once. It has looked for them.
+        // Does not call `wait`: messages that are there already wake it at once. It has fetched
+        // them.
         self.timeout();
         self.set_flag(flag::WAITING | flag::HIBERNATING, true);
         if !self.has_other_signals() {
@@ -487,7 +488,7 @@ impl Proc {
         self.with_rare(|x| *x.suspended_by.entry(by).or_default() += 1);
         self.set_flag(flag::SUSPENDED, true);
     }
-    /// One `suspend_process` less, of the process `by`.
+    /// Ends one `suspend_process` of the process `by`.
     fn resume_for(&self, by: u32) {
         let none = self.with_rare(|x| {
             let gone = x.suspended_by.get_mut(&by).is_some_and(|n| {
@@ -501,13 +502,13 @@ impl Proc {
         });
         self.set_flag(flag::SUSPENDED, !none);
     }
-    /// Has a process that nobody suspends any more stay out of this time slice: it has the next one.
+    /// Makes a process that is no longer suspended sit out this time slice; it has the next one.
     pub(crate) fn sit_out(&self) {
         if !self.flag(flag::SUSPENDED | flag::EXITING) {
             self.set_flag(flag::SUSPENDED, true);
         }
     }
-    /// Does it only sit out this time slice? Not from now on.
+    /// Whether it only sits out this time slice; clears that state.
     pub(crate) fn has_sat_out(&self) -> bool {
         let sits =
             self.flag(flag::SUSPENDED) && self.rare(|x| x.suspended_by.is_empty()) == Some(true);
@@ -516,7 +517,7 @@ impl Proc {
         }
         sits
     }
-    /// Has its heap collected at the next safepoint, or before it is run again.
+    /// Requests a collection at the next safepoint, or before it runs again.
     pub fn ask_for_gc(&self, full: bool) {
         self.heap.ask_for_gc();
         if full {
@@ -526,7 +527,7 @@ impl Proc {
     }
 }
 
-/// One `suspend_process` less, of the process `by`.
+/// Ends one `suspend_process` of the process `by`.
 pub fn resume(pid: u32, by: u32) {
     control(pid, Control::Resume { by });
 }

@@ -1,4 +1,4 @@
-//! What a signal is: all that one process (or port, or timer) can send another. How they travel is in
+//! Signal types: everything that one process (or port, or timer) can send another. Delivery is in
 //! `signal.rs`.
 
 use kvik_heap::{Heap, OwnedTerm};
@@ -27,15 +27,15 @@ impl RefId {
     }
 }
 
-/// What a process is asked to run.
+/// A function that a process is asked to run.
 pub type Closure = Box<dyn FnOnce(Option<&Proc>) + Send>;
 
 pub enum Signal {
     Message(OwnedTerm),
-    /// The time a `receive` was to wait may be over.
+    /// The timeout of a `receive` may have expired.
     Time,
     Control(Box<Control>),
-    /// Runs in the process (with `None` when it has ended).
+    /// Runs in the process (with `None` if it has ended).
     Run(Closure),
 }
 
@@ -47,7 +47,7 @@ impl Signal {
             _ => None,
         }
     }
-    /// Is it a message that goes to the mailbox whatever its receiver is at, or the end of a wait?
+    /// Whether it is a message that goes to the mailbox unconditionally, or the end of a wait.
     pub(crate) fn is_mail(&self) -> bool {
         match self {
             Signal::Message(_) | Signal::Time => true,
@@ -73,21 +73,21 @@ pub enum Control {
         from: Term<'static>,
         message: OwnedTerm,
     },
-    /// A message to a process that is traced for what it receives, or any while there are tokens
-    /// of sequential tracing.
+    /// A message to a process traced for `receive`, or any message while there are tokens of
+    /// sequential tracing.
     MessageFrom {
         from: u32,
         alias: Option<RefId>,
         message: OwnedTerm,
         token: OwnedTerm,
     },
-    /// A message that is no process's to one that is traced for what it receives; `from` in the
-    /// terms of `Proc::trace_receive`.
+    /// A message from no process to one traced for `receive`; `from` in the terms of
+    /// `Proc::trace_receive`.
     MessageOf {
         from: Term<'static>,
         message: OwnedTerm,
     },
-    /// A message of which it is noted how long it lies in the mailbox.
+    /// A message whose latency in the mailbox is sampled.
     Stamped {
         message: OwnedTerm,
         /// In ticks.
@@ -109,7 +109,7 @@ pub enum Control {
         from: OwnedTerm,
         linked: bool,
         reason: OwnedTerm,
-        /// Of sequential tracing.
+        /// A token of sequential tracing.
         token: Option<Box<OwnedTerm>>,
     },
     Monitor {
@@ -124,7 +124,7 @@ pub enum Control {
         id: RefId,
         reason: OwnedTerm,
     },
-    /// Another suspends it, once more or once less.
+    /// Another process suspends it, once more or once less.
     Suspend {
         by: u32,
     },
@@ -134,7 +134,8 @@ pub enum Control {
 }
 
 impl Control {
-    /// Is nobody told when it is handled, so that it may be before the receiver's turn?
+    /// Whether no other process can observe when it is handled, so that this may be before the
+    /// receiver's time slice.
     pub(crate) fn is_quiet(&self) -> bool {
         !matches!(
             self,

@@ -1,11 +1,11 @@
 //! [`SmallMap`]: an ordered map for links and monitors, of which most processes have few. One entry
-//! lies inline, so that neither a server call, which sets up a monitor and takes it down, nor a
-//! process with one link allocates. A few more lie in a vector that keeps its capacity.
+//! is inline, so that neither a server call, which sets up a monitor and takes it down, nor a
+//! process with one link allocates. A few more are in a vector that keeps its capacity.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// More than that move to a tree.
+/// With more entries than this, a tree is used.
 const VECTOR_CAPACITY: usize = 16;
 
 pub enum SmallMap<K, V> {
@@ -21,7 +21,8 @@ impl<K, V> Default for SmallMap<K, V> {
     }
 }
 
-/// Where the key stands, or would. References grow, and what came last goes first.
+/// The key's position, or where to insert it. Searches from the end: references grow, and mostly
+/// the newest is removed first.
 #[inline]
 fn find<K: Ord, V>(row: &[(K, V)], k: &K) -> Result<usize, usize> {
     let n = row.len();
@@ -49,7 +50,7 @@ impl<K: Ord + Copy, V> SmallMap<K, V> {
             SmallMap::Tree(tree) => tree.get_mut(k),
         }
     }
-    /// Puts a value in; gives the one that was there.
+    /// Inserts a value; returns the one that was there.
     #[inline]
     pub fn insert(&mut self, k: K, v: V) -> Option<V> {
         if let SmallMap::One(one @ None) = self {
@@ -101,7 +102,7 @@ impl<K: Ord + Copy, V> SmallMap<K, V> {
             }
         }
     }
-    /// Takes out what comes first.
+    /// Removes the first entry.
     pub fn pop_first(&mut self) -> Option<(K, V)> {
         match self {
             SmallMap::One(one) => one.take(),

@@ -24,7 +24,7 @@ pub struct SpawnOptions {
     pub async_dist: bool,
     /// Bound to this scheduler, counted from 1; 0 for none.
     pub scheduler: usize,
-    /// What is said of it in sequential tracing.
+    /// The spawn request as reported by sequential tracing.
     pub request: Option<crate::seq_trace::SpawnTrace>,
     /// Not shown to users as one of theirs (`erts_internal:spawn_system_process/3`).
     pub system: bool,
@@ -50,7 +50,7 @@ impl Default for SpawnOptions {
 }
 
 impl SpawnOptions {
-    /// What is not said is as these say it.
+    /// Fills options that are not set with the defaults `d`.
     fn begin_with(&mut self, d: &Defaults) {
         self.min_heap_size.get_or_insert(d.min_heap_size);
         self.min_bin_vheap_size.get_or_insert(d.min_bin_vheap_size);
@@ -61,7 +61,7 @@ impl SpawnOptions {
 }
 
 impl SpawnOptions {
-    /// A heap may not begin with more than it may come to.
+    /// Whether the initial heap is within `max_heap_size`.
     pub fn heap_fits(&self) -> bool {
         if self.min_heap_size.is_none() && self.max_heap_size.is_none() {
             return true;
@@ -76,9 +76,9 @@ impl SpawnOptions {
 /// A new process, which is not running yet.
 pub struct Spawned {
     pub pid: u32,
-    /// Of its monitor.
+    /// The reference of its monitor.
     pub monitor: Option<RefId>,
-    /// Of the request, where that was made known.
+    /// The reference of the request, if it is reported to a tracer.
     pub request: Option<RefId>,
     run_token: RunToken,
 }
@@ -87,14 +87,14 @@ impl Spawned {
     pub fn proc(&self) -> &Proc {
         self.run_token.private()
     }
-    /// Another node's process has asked for it: the function it is shown to begin with.
+    /// Records that another node's process spawned it, and the function it is shown to begin with.
     pub fn asked_for_abroad(&self, by: RemotePid, leader: Term<'_>, call: (Atom, Atom, u8)) {
         let p = self.proc();
         p.set_initial_call(call);
         p.heap.set_root(Root::GroupLeader, p.heap.copy(leader));
         p.with_rare(|x| x.remote_parent = Some(by));
     }
-    /// Traces it as a new process, and tells of a spawn that another node's process asked for.
+    /// Traces it as a new process, and reports the spawn by another node's process.
     pub fn trace_spawned_abroad(
         &self,
         by: RemotePid,
@@ -113,7 +113,7 @@ impl Spawned {
     }
 }
 
-/// Makes a process that calls `m:f` with `args`. `None`: there are too many.
+/// Makes a process that calls `m:f` with `args`. `None`: there are too many processes.
 pub fn spawn(
     parent: Option<&Proc>,
     m: Atom,
@@ -123,7 +123,7 @@ pub fn spawn(
 ) -> Option<Spawned> {
     spawn_with(parent, m, f, args, &mut o)
 }
-/// The same for who has the options by reference: they are large. What they own is taken out.
+/// The same with the options by reference, as they are large. What they own is taken out.
 pub fn spawn_with(
     parent: Option<&Proc>,
     m: Atom,
@@ -137,7 +137,7 @@ pub fn spawn_with(
     let words = o.min_heap_size.unwrap_or(0).max(words_of(args) + 16);
     let run_token = table().insert(|n| {
         let shared = Shared::new(n, o.priority);
-        // It will be run here first, unless another scheduler is given it.
+        // It runs here first, unless another scheduler is given it.
         shared.set_home(sched::current().unwrap_or(0) as u16);
         let t = Task::start(shared, |me, room| Proc::with(n, Heap::within(room, words), Some(me)));
         (t.task().clone(), t)
@@ -177,7 +177,7 @@ pub fn spawn_with(
     Some(Spawned { pid: p.pid(), monitor, request: id, run_token })
 }
 
-/// Words that a copy of a function's arguments takes.
+/// The words a copy of a function's arguments takes.
 fn words_of(args: Term<'_>) -> usize {
     const FEW: usize = 4;
     let simple = args.list().take(FEW + 1).take_while(|t| t.is_immediate()).count();
@@ -215,7 +215,7 @@ fn set_options(p: &Proc, o: &mut SpawnOptions) {
     p.apply_limits();
 }
 
-/// Link and monitor, both ends at once: the new process isn't running yet.
+/// Sets up link and monitor, both ends at once: the new process is not running yet.
 fn relate(parent: &Proc, p: &Proc, o: &mut SpawnOptions, id: Option<RefId>) -> Option<RefId> {
     if o.link {
         let (a, b) = (parent.self_pid(), p.self_pid());
@@ -238,7 +238,7 @@ fn relate(parent: &Proc, p: &Proc, o: &mut SpawnOptions, id: Option<RefId>) -> O
 
 impl Proc {
     fn with_parent(&self, pid: u32) {
-        // Pid 0 is everybody's ancestor; its children need no record.
+        // Pid 0 is the ancestor of all processes; its children need no record.
         if pid != 0 {
             self.parent.set(pid);
         }

@@ -1,5 +1,5 @@
-//! `erlang:system_monitor`: one process hears of collections that take long, heaps that are large,
-//! turns that are long, and ports that make others wait.
+//! `erlang:system_monitor`: one process is told of long collections, large heaps, long time slices,
+//! and ports that make processes wait.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -11,7 +11,7 @@ use crate::signal::post;
 use crate::tracing_on::{self, User};
 use crate::{clock, trace, Proc};
 
-/// What is looked for: 0 and false for nothing.
+/// The limits; 0 and false: not monitored.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
 pub struct MonitorLimits {
     /// Milliseconds.
@@ -24,7 +24,8 @@ pub struct MonitorLimits {
 }
 
 kvik_state::vm_state! {
-    /// Who hears of it; 0 for nobody (that pid is the first process's, which nobody asks to monitor).
+    /// The monitoring process; 0 for none (that pid is the first process's, which is never asked to
+    /// monitor).
     static PID: AtomicU32 = AtomicU32::new(0);
     static LONG_GC: AtomicU64 = AtomicU64::new(0);
     static LONG_SCHEDULE: AtomicU64 = AtomicU64::new(0);
@@ -33,7 +34,7 @@ kvik_state::vm_state! {
     static BUSY_DIST_PORT: AtomicBool = AtomicBool::new(false);
 }
 
-/// The setting, where there is one.
+/// The setting, if there is one.
 pub fn get() -> Option<(u32, MonitorLimits)> {
     let pid = PID.load(Relaxed);
     if pid == 0 || !is_alive(pid) {
@@ -58,12 +59,12 @@ pub fn set(to: Option<(u32, MonitorLimits)>) {
     BUSY_DIST_PORT.store(l.busy_dist_port, Relaxed);
     tracing_on::update(User::SystemMonitor, on);
 }
-/// Does somebody have to look at turns and collections?
+/// Whether time slices and collections are monitored.
 pub(crate) fn on() -> bool {
     PID.load(Relaxed) != 0
 }
 
-/// `{monitor, Pid, What, Info}`, but never to the monitor of itself.
+/// Sends the monitoring process `{monitor, Pid, What, Info}`, but never about itself.
 fn tell(of: u32, what: &str, info: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
     let Some((to, _)) = get() else { return };
     if to != of {
@@ -73,25 +74,25 @@ fn tell(of: u32, what: &str, info: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
         });
     }
 }
-/// A process has to wait for a port.
+/// A process must wait for a port.
 pub fn busy_port(pid: u32, port: u32) {
     if BUSY_PORT.load(Relaxed) {
         tell(pid, "busy_port", |_| Term::local_port(port));
     }
 }
-/// A process has to wait for a connection, behind this port or process.
+/// A process must wait for a connection, carried by this port or process.
 pub fn busy_dist_port(pid: u32, controller: Term<'static>) {
     if BUSY_DIST_PORT.load(Relaxed) {
         tell(pid, "busy_dist_port", |_| controller);
     }
 }
 kvik_state::vm_state! {
-    /// Sleeps after each collection: what OTP's test of `long_gc` asks for.
+    /// Milliseconds to sleep after each collection: used by OTP's test of `long_gc`.
     pub static TEST_LONG_GC_MS: AtomicU64 = AtomicU64::new(0);
 }
 
 impl Proc {
-    /// A collection is over that began then.
+    /// A collection that began at `began` is over.
     pub(crate) fn monitor_collection(&self, began: u64) {
         let (long, large) = (LONG_GC.load(Relaxed), LARGE_HEAP.load(Relaxed));
         if long > 0 {
@@ -125,7 +126,7 @@ impl Proc {
         }
         h.list(&all)
     }
-    /// A time slice begins: when, and where, if it may be worth telling of.
+    /// A time slice begins: the time and the function, if long ones are reported.
     pub(crate) fn turn_begins(&self) -> Option<(u64, OwnedTerm)> {
         if LONG_SCHEDULE.load(Relaxed) == 0 {
             return None;

@@ -1,10 +1,11 @@
-//! `erlang:system_profile`: one process, or the driver of a port, hears when others become runnable
-//! and cease to be, when ports are at work, and when schedulers sleep and wake.
+//! `erlang:system_profile`: one process, or the driver of a port, is told when others become
+//! runnable or cease to be, when ports work, and when schedulers sleep and wake.
 //!
-//! What is told of processes and ports is told under one lock, together with what happened: a
-//! process is told to be inactive before anybody can have woken it. A scheduler that goes to sleep
-//! must not find the profiler in its own queue, so of those a thread tells; and it tells a port of
-//! all, whose own lock may be held by who would wait for the one here.
+//! Messages about processes and ports are sent with one lock held across the event and its report,
+//! so that a process is reported inactive before it can be woken. A scheduler that goes to sleep
+//! must not find the profiler in its own queue, so a thread sends the messages about schedulers.
+//! That thread also sends all messages to a port: the port's lock may be held by a thread that
+//! waits for the lock here.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::{channel, Sender};
@@ -20,30 +21,30 @@ use crate::trace::Tracee;
 use crate::tracing_on::{self, User};
 use crate::{sched, trace, Proc};
 
-/// What is told of.
+/// What is profiled.
 pub mod what {
     pub const PORTS: u32 = 1;
     pub const PROCS: u32 = 2;
     pub const SCHEDULERS: u32 = 4;
-    /// A process that calls a port is not active meanwhile.
+    /// A process does not count as active while it calls a port.
     pub const EXCLUSIVE: u32 = 8;
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Setting {
-    /// Who hears of it.
+    /// The receiver of the messages.
     pub profiler: Tracee,
     /// Bits of [`what`].
     pub what: u32,
-    /// How time is told: one of the bits of `trace::bit`.
+    /// The kind of time stamp: one of the bits of `trace::bit`.
     pub stamp: u32,
 }
 
 kvik_state::vm_state! {
     static SETTING: Mutex<Option<Setting>> = Mutex::new(None);
-    /// `what` of the setting, or 0 where there is none.
+    /// `what` of the setting, or 0 if there is none.
     static WHAT: AtomicU32 = AtomicU32::new(0);
-    /// Its profiler, where that is a process; changed with the lock held.
+    /// Its profiler, if that is a process; changed with the lock held.
     static PROFILER: AtomicU32 = AtomicU32::new(NOBODY);
 }
 
@@ -75,7 +76,7 @@ pub(crate) fn on() -> bool {
 fn watches(all: u32) -> bool {
     tracing_on::on() && WHAT.load(Relaxed) & all == all
 }
-/// A process or port has ended.
+/// A process or port has ended: if it is the profiler, profiling ends.
 pub fn ended(who: Tracee) {
     if on() {
         let mut s = setting();
@@ -103,7 +104,7 @@ fn state(active: bool) -> Term<'static> {
 fn time(h: &Heap, s: Setting) -> Term<'_> {
     trace::stamp(h, s.stamp).unwrap_or(Term::NIL)
 }
-/// To the profiler, which is forgotten where it is gone.
+/// Sends a message to the profiler; forgets the profiler if it is gone.
 fn tell(s: &mut Option<Setting>, to: Tracee, m: OwnedTerm) {
     match to {
         Tracee::Process(pid) => {
@@ -116,7 +117,8 @@ fn tell(s: &mut Option<Setting>, to: Tracee, m: OwnedTerm) {
 }
 
 impl Proc {
-    /// Is somebody else told of that process's time slices? One whose work a thread does stays active.
+    /// Whether another process is told of its time slices. A process whose work a thread does stays
+    /// active.
     fn is_profiled(&self, s: Option<Setting>) -> Option<Setting> {
         let told =
             |s: &Setting| s.what & what::PROCS != 0 && s.profiler != Tracee::Process(self.pid());
@@ -133,10 +135,11 @@ impl Proc {
             }
         })
     }
-    /// The process can run, or (where it ends) never will again. To be called by whoever may run it.
+    /// Reports that the process can run, or (if it ends) never will again. Only for the holder of
+    /// its run token.
     #[cold]
     pub(crate) fn profile(&self, active: bool) {
-        // Who tells the profiler wakes it with the lock held.
+        // The profiler itself is skipped: it is woken with the lock held.
         if !watches(what::PROCS) || PROFILER.load(Relaxed) == self.pid() {
             return;
         }
@@ -146,7 +149,7 @@ impl Proc {
             tell(&mut guard, s.profiler, m);
         }
     }
-    /// It does not wait any more. What is suspended is not active for that.
+    /// The process does not wait any more. If it is suspended, it is not active for that.
     #[cold]
     pub(crate) fn profile_woken(&self) {
         let suspended = self.flag(flag::SUSPENDED);
@@ -161,8 +164,8 @@ impl Proc {
             self.profile(true);
         }
     }
-    /// Calls a port from a function of `erts_internal`, and is not active meanwhile where that was
-    /// asked for.
+    /// Calls a port from a function of `erts_internal`, as inactive meanwhile if the setting says
+    /// so.
     #[inline]
     pub fn calls_port<R>(&self, function: Atom, arity: i32, call: impl FnOnce() -> R) -> R {
         if !watches(what::PROCS | what::EXCLUSIVE) {
@@ -184,7 +187,7 @@ impl Proc {
     }
 }
 
-/// Has a process wait, as `RunToken::park` does, and tells of it where it does.
+/// Lets a process wait, as `RunToken::park` does, and reports it if it does wait.
 #[cold]
 pub(crate) fn park(t: RunToken) -> Option<RunToken> {
     if !watches(what::PROCS) {
@@ -206,12 +209,12 @@ pub(crate) fn park(t: RunToken) -> Option<RunToken> {
     t
 }
 
-/// Is somebody told when ports work?
+/// Whether the work of ports is reported.
 #[inline]
 pub fn watches_ports() -> bool {
     watches(what::PORTS)
 }
-/// A port begins or ends to work.
+/// Reports that a port begins or ends its work.
 #[cold]
 pub fn port(id: u32, active: bool) {
     let mut guard = setting();
@@ -241,7 +244,7 @@ fn tell_of_scheduler(id: usize, active: bool) {
     });
     have_told(s.profiler, m);
 }
-/// Has the thread tell the profiler.
+/// Sends the profiler a message through the thread.
 fn have_told(profiler: Tracee, m: OwnedTerm) {
     if let Some(teller) = teller() {
         let _ = teller.send((profiler, m));
@@ -249,7 +252,7 @@ fn have_told(profiler: Tracee, m: OwnedTerm) {
 }
 type Teller = Sender<(Tracee, OwnedTerm)>;
 
-/// That thread, started when it is first needed.
+/// The thread that sends messages, started when first needed.
 fn teller() -> Option<&'static Teller> {
     kvik_state::vm_state! {
         static TELLER: OnceLock<Option<Teller>> = OnceLock::new();

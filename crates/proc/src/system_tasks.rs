@@ -1,4 +1,4 @@
-//! System tasks: work that other processes have a process do between its time slices, by priority.
+//! System tasks: work that a process does for others between its time slices, by priority.
 
 use std::collections::VecDeque;
 
@@ -9,32 +9,32 @@ use crate::signal_types::Closure;
 use crate::{Priority, Proc};
 
 pub struct SysTask {
-    /// Who hears of it.
+    /// The requester.
     pub from: u32,
-    /// Is the heap collected first?
+    /// Whether the heap is collected first.
     pub collect: bool,
-    /// Called with the process, or without when it has ended instead.
+    /// Called with the process, or with `None` if it has ended instead.
     pub run: Closure,
 }
 
-/// What a process that ends left undone.
+/// Which tasks an ending process left undone.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Dropped {
     None,
-    /// Tasks that nobody hears of: those it asked of itself, or who asked has ended.
+    /// Only tasks without a living requester other than the process itself.
     Unheard,
     Heard,
 }
 
-/// Normal tasks that go before a low one that waits.
+/// Normal tasks that run before a waiting low one.
 const NORMAL_BEFORE_LOW: u32 = 8;
 
 #[derive(Default)]
 pub struct SysTasks {
     by_priority: [VecDeque<SysTask>; 4],
-    /// Normal ones taken since a low one was.
+    /// Normal tasks taken since the last low one.
     passed: u32,
-    /// Collections that have to wait.
+    /// Collections that must wait.
     later: Vec<(Priority, SysTask)>,
 }
 
@@ -57,7 +57,7 @@ impl SysTasks {
 }
 
 impl Proc {
-    /// Has it done before the process is run again.
+    /// Adds a task, to be done before the process runs again.
     pub fn add_task(&self, p: Priority, t: SysTask) {
         self.with_rare(|x| x.tasks.get_or_insert_default().add(p, t));
         self.set_flag(flag::TASKS, true);
@@ -80,7 +80,7 @@ impl Proc {
         self.set_flag(flag::TASKS, false);
         None
     }
-    /// Those that had to wait, when they no longer have to.
+    /// Moves postponed tasks back, once they can be done.
     pub(crate) fn take_up_tasks(&self) {
         if !self.flag(flag::TASKS_LATER) || !self.may_collect() {
             return;
@@ -89,7 +89,7 @@ impl Proc {
         let later = self.with_rare(|x| std::mem::take(&mut x.tasks.get_or_insert_default().later));
         later.into_iter().for_each(|(p, t)| self.add_task(p, t));
     }
-    /// The process ends: nothing of it will be done.
+    /// The process ends: answers all its tasks without doing them.
     pub(crate) fn drop_tasks(&self) -> Dropped {
         if !self.set_flag(flag::TASKS, false) && !self.flag(flag::TASKS_LATER) {
             return Dropped::None;

@@ -1,12 +1,11 @@
-//! Timers: those of `receive … predict`, and those a reference stands for (`send_after` and
-//! `start_timer`).
+//! Timers: those of `receive … after`, and those with a reference (`send_after` and `start_timer`).
 //!
-//! As in OTP, timers ring at full milliseconds, the deadline rounded up, and those of the same one in
-//! the order in which they were set.
+//! As in OTP, timers fire at full milliseconds, the deadline rounded up, and those of the same
+//! millisecond in the order in which they were set.
 //!
-//! Each scheduler has a queue of deadlines that only it touches. A timer with a reference lives in
-//! a table, where it can be read and cancelled from everywhere. Its entry in the queue goes then, at
-//! once or, where that is another scheduler's, when that one looks at what others sent it.
+//! Each scheduler has a queue of deadlines that only it touches. A timer with a reference is in a
+//! table, where any thread can read and cancel it. Cancelling also removes its queue entry: at once
+//! or, if the queue is another scheduler's, when that scheduler takes its inbound work.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock};
@@ -34,17 +33,18 @@ pub struct Timer {
     pub deadline: At,
     pub dest: Dest,
     pub message: OwnedTerm,
-    /// Comes as `{timeout, Ref, Message}`.
+    /// The message is sent as `{timeout, Ref, Message}`.
     pub wrap: bool,
 }
 
-/// A timer that is set, and the scheduler whose queue it stands in.
+/// A timer that is set, and the scheduler whose queue it is in.
 struct Set {
     timer: Timer,
     queue: Option<usize>,
 }
 
-/// Trees, as a table that grows moves all it has at once, and the shards all at nearly the same time.
+/// Trees, because a hash table that grows moves all entries at once, and all shards would do so at
+/// nearly the same time.
 type Shard = Mutex<BTreeMap<RefId, Set>>;
 const SHARDS: usize = 64;
 
@@ -55,7 +55,7 @@ fn shard(id: RefId) -> &'static Shard {
     &ALL.get_or_init(|| (0..SHARDS).map(|_| Shard::default()).collect())[id.0[0] as usize % SHARDS]
 }
 
-/// Looks at all timers whose receiver is there, with their references.
+/// Calls `f` with all timers whose receiver exists, and their references.
 pub fn each(mut f: impl FnMut(RefId, &Timer)) {
     let there = |d: Dest| match d {
         Dest::Process(pid) => crate::process::is_alive(pid),
@@ -67,7 +67,7 @@ pub fn each(mut f: impl FnMut(RefId, &Timer)) {
         all.for_each(|(id, set)| f(*id, &set.timer));
     }
 }
-/// Rings for the process's `receive`.
+/// Sets the timer of the process's `receive`.
 pub(crate) fn set_process_timer(pid: u32, deadline: At) {
     sched::add_timer(deadline, Due::Process(pid));
 }
@@ -79,7 +79,7 @@ pub fn start(id: RefId, timer: Timer) {
     shard(id).lock().unwrap_or_else(|e| e.into_inner()).insert(id, set);
     sched::add_timer(deadline, Due::Ref(id));
 }
-/// Stops a timer; nanoseconds that were left.
+/// Cancels a timer; returns the nanoseconds that were left.
 pub fn cancel(id: RefId) -> Option<u64> {
     let Set { timer, queue } = take(id)?;
     if let Some(q) = queue {
@@ -93,7 +93,7 @@ fn take(id: RefId) -> Option<Set> {
     Some(t)
 }
 impl Timer {
-    /// A process takes the timers with it that are to ring for it.
+    /// Whether it is still set: a process's timers end with it.
     fn is_set(&self) -> bool {
         match self.dest {
             Dest::Process(n) => crate::process::table().get(n, &kvik_sync::pin()).is_some(),
@@ -117,7 +117,7 @@ kvik_state::vm_state! {
     static CALLS: Mutex<Vec<(RefId, Call)>> = Mutex::new(Vec::new());
 }
 
-/// Has a function called at that time, in nanoseconds of `clock::now`, by the scheduler that runs this.
+/// Calls a function at that time, in nanoseconds of `clock::now`, on the current scheduler.
 pub fn call_at(deadline: u64, f: Call) {
     let id = RefId::next();
     CALLS.lock().unwrap_or_else(|e| e.into_inner()).push((id, f));
@@ -132,11 +132,11 @@ fn call(id: RefId) {
     }
 }
 
-/// Does what is due.
+/// Fires a timer that is due.
 pub(crate) fn ring(due: Due) {
     match due {
         Due::Process(pid) => {
-            // One whose wait is not over has no time slice for it.
+            // If the deadline has moved or is gone, the process needs no time slice for this timer.
             if inspect(pid, Proc::puts_timer_off) != Some(true) {
                 let _ = crate::signal::try_deliver(pid, Signal::Time);
             }

@@ -1,5 +1,5 @@
-//! Deadlines: when a timer rings, and those of one scheduler in order. Setting, cancelling and ringing
-//! is in `timer.rs`.
+//! Deadlines: when a timer fires, and a scheduler's timers in order. Setting, cancelling and firing
+//! are in `timer.rs`.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use crate::clock;
 use crate::signal_types::RefId;
 
-/// What is to be done at a deadline.
+/// The action at a deadline.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Due {
     Process(u32),
@@ -16,8 +16,8 @@ pub enum Due {
     Call(RefId),
 }
 
-/// When a timer rings: the millisecond of `clock::now`, and below that its number among those set, as
-/// far as it fits, by which those of one millisecond are in order.
+/// When a timer fires: the millisecond of `clock::now`, and in the low bits a sequence number, as
+/// far as it fits, which orders the timers of one millisecond.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct At(u64);
 
@@ -25,7 +25,7 @@ const TICK_NS: u64 = 1_000_000;
 const NUMBER_BITS: u32 = 20;
 
 impl At {
-    /// Of a deadline in nanoseconds of `clock::now`.
+    /// From a deadline in nanoseconds of `clock::now`.
     #[inline]
     pub fn deadline(ns: u64) -> At {
         thread_local! {
@@ -52,7 +52,7 @@ impl At {
     }
 }
 
-/// Deadlines in order. A tree: with a million timers, too, each step is a small one.
+/// Deadlines in order. A tree: each step is small even with a million timers.
 #[derive(Default)]
 pub struct TimerQueue(BTreeSet<(At, Due)>);
 
@@ -66,11 +66,11 @@ impl TimerQueue {
     pub fn remove(&mut self, at: At, due: Due) {
         self.0.remove(&(at, due));
     }
-    /// When the next one rings, in nanoseconds of `clock::now`.
+    /// When the next one fires, in nanoseconds of `clock::now`.
     pub fn next(&self) -> Option<u64> {
         self.0.first().map(|e| e.0.ns())
     }
-    /// Takes one entry whose time has come.
+    /// Takes one entry that is due.
     pub fn pop_due(&mut self, now: u64) -> Option<Due> {
         if self.next()? > now {
             return None;

@@ -1,6 +1,5 @@
-//! Tracing of processes: who traces whom and for what, and the messages that tell of it. Calls are
-//! the business of native code and of `bifs`; all other events are told from here. Ports tell of
-//! themselves in `kvik_port`.
+//! Tracing of processes: tracers, trace flags, and the trace messages. Calls are traced by native
+//! code and `bifs`, ports by `kvik_port`; all other events are reported from here.
 
 pub mod bit;
 mod events;
@@ -47,7 +46,7 @@ pub const FLAGS: &[(&str, u32)] = &[
     ("timestamp", bit::TIMESTAMP),
 ];
 
-/// What a flag's name stands for.
+/// The bit of a flag's name.
 pub fn bit_of(flag: Atom) -> Option<u32> {
     match flag.name() {
         "all" => Some(bit::ALL),
@@ -55,17 +54,18 @@ pub fn bit_of(flag: Atom) -> Option<u32> {
     }
 }
 
-/// Who may be traced.
+/// What may be traced.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Tracee {
     Process(u32),
     Port(u32),
 }
-/// Who is told: a process gets messages, a port's driver the same terms in the external format.
+/// The receiver of trace messages: a process gets messages, a port's driver the same terms in the
+/// external format.
 pub type Tracer = Tracee;
 
 impl Tracee {
-    /// One of this node.
+    /// A process or port of this node.
     pub fn of(t: Term<'_>) -> Option<Tracee> {
         t.as_local_pid().map(Tracee::Process).or(t.as_local_port().map(Tracee::Port))
     }
@@ -81,7 +81,7 @@ impl Tracee {
             Tracee::Port(port) => (crate::hooks::hooks().port.is_open)(port),
         }
     }
-    /// Tells a tracer. False: it is gone.
+    /// Sends a tracer a message. False: it is gone.
     pub fn hear(self, m: OwnedTerm) -> bool {
         match self {
             Tracee::Process(pid) => deliver(pid, Signal::Message(m)),
@@ -95,10 +95,10 @@ pub type Setting = (u32, Option<Tracer>);
 
 #[derive(Default)]
 struct State {
-    /// By whom a process is traced.
+    /// The tracer of each traced process.
     tracers: HashMap<u32, Tracer>,
     ports: HashMap<u32, (u32, Tracer)>,
-    /// What new processes and ports begin with.
+    /// Settings for new processes and ports.
     new: Setting,
     new_ports: Setting,
 }
@@ -123,8 +123,8 @@ fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
     r
 }
 
-/// The flags and tracer of a process or port; `None` where there is no such process. A tracer that
-/// has ended traces nobody.
+/// The flags and tracer of a process or port; `None` if there is no such process. A tracer that has
+/// ended does not count.
 pub fn of(who: Tracee) -> Option<Setting> {
     let (flags, tracer) = match who {
         Tracee::Process(pid) => {
@@ -143,7 +143,7 @@ pub fn of(who: Tracee) -> Option<Setting> {
         _ => Some((flags, tracer)),
     }
 }
-/// The same of what new processes (or ports) get.
+/// The settings of new processes (or ports).
 pub fn of_new(ports: bool) -> Setting {
     let (flags, tracer) = with(|s| if ports { s.new_ports } else { s.new });
     match tracer {
@@ -180,14 +180,14 @@ pub fn set(who: Tracee, flags: u32, tracer: Option<Tracer>) -> bool {
         None => s.tracers.remove(&pid),
     });
     task.set_trace(if tracer.is_some() { flags } else { 0 });
-    // It may have ended meanwhile, and nobody forgets it then.
+    // It may have ended meanwhile, and then nothing else would remove its entry.
     if table().get(pid, &pin()).is_none() {
         forget(who);
         return false;
     }
     true
 }
-/// It has ended.
+/// Removes the entry of a process or port that has ended.
 pub fn forget(who: Tracee) {
     with(|s| match who {
         Tracee::Process(pid) => s.tracers.remove(&pid).map(|_| ()),
@@ -199,7 +199,7 @@ kvik_state::vm_state! {
 }
 
 kvik_state::vm_state! {
-    /// Are time stamps to be in the time of the processor: the flag `cpu_timestamp`?
+    /// Whether time stamps are in CPU time: the flag `cpu_timestamp`.
     static CPU_TIME: AtomicBool = AtomicBool::new(false);
 }
 
@@ -207,7 +207,7 @@ pub fn set_cpu_time(on: bool) {
     CPU_TIME.store(on, Relaxed);
 }
 
-/// The time as flags ask for it.
+/// The time stamp that the flags ask for.
 pub fn stamp(h: &Heap, flags: u32) -> Option<Term<'_>> {
     if flags & bit::TIMESTAMP != 0 {
         let t = match CPU_TIME.load(Relaxed) {
@@ -228,7 +228,7 @@ pub fn stamp(h: &Heap, flags: u32) -> Option<Term<'_>> {
     (flags & bit::MONOTONIC != 0).then(|| h.integer(clock::monotonic()))
 }
 
-/// `{trace, Who, Tag, ...}` to a tracer, with the scheduler and the time where flags ask for them.
+/// Sends a tracer `{trace, Who, Tag, ...}`, with the scheduler and the time if flags ask for them.
 /// False: it is gone.
 pub fn post(
     tracer: Tracer,
@@ -254,7 +254,7 @@ pub fn post(
     });
     tracer.hear(m)
 }
-/// Tells the tracer of a process or port of an event.
+/// Reports an event to the tracer of a process or port.
 pub fn tell(who: Tracee, tag: &str, parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>) {
     if let Some((flags, Some(_))) = of(who) {
         tell_as(who, flags, tag, parts)
@@ -280,7 +280,7 @@ fn tell_as(
         set(who, 0, None);
     }
 }
-/// Tells of a name that a process or port gets or loses.
+/// Reports a name that a process or port gets or loses.
 pub fn tell_name(whose: Term<'_>, tag: &str, what: Atom) {
     let Some(who) = Tracee::of(whose).filter(|_| on()) else { return };
     let flag = if matches!(who, Tracee::Port(_)) { bit::PORTS } else { bit::PROCS };
@@ -292,14 +292,14 @@ pub(crate) fn atom(name: &str) -> Term<'static> {
     Atom::intern(name).map_or(Term::NIL, Term::from)
 }
 
-/// What patterns for messages say of one.
+/// The verdict of match patterns on a message.
 pub enum Verdict {
     Ignore,
     Tell,
-    /// Adds a term to what is told.
+    /// Reports it with an additional term.
     With(OwnedTerm),
 }
-/// Judges messages that are sent (`[To, Message]`) or received (`[Node, From, Message]`).
+/// Matches messages that are sent (`[To, Message]`) or received (`[Node, From, Message]`).
 pub type Judge = for<'h> fn(&'h Proc, sent: bool, args: &[Term<'h>]) -> Verdict;
 kvik_state::vm_state! {
     static JUDGE: OnceLock<Judge> = OnceLock::new();
@@ -308,7 +308,7 @@ kvik_state::vm_state! {
 pub fn set_judge(j: Judge) -> bool {
     JUDGE.set(j).is_ok()
 }
-/// Hears of the time slices of processes whose calls are traced: `true` where one begins.
+/// Called at time slices of processes whose calls are traced: `true` when one begins.
 pub type TimeSliceHook = fn(&Proc, begins: bool);
 kvik_state::vm_state! {
     static TURN: OnceLock<TimeSliceHook> = OnceLock::new();

@@ -1,12 +1,12 @@
-//! Is anybody told of what processes do? One word that all schedulers read, which those who have
-//! something told keep up to date.
+//! Whether any tracing, monitoring or profiling is on: one word that all schedulers read, and that
+//! these features keep up to date.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::Mutex;
 
 use crate::sched::microstate;
 
-/// Who has something told.
+/// A feature that reports what processes do.
 #[derive(Copy, Clone)]
 #[repr(u8)]
 pub(crate) enum User {
@@ -19,24 +19,25 @@ pub(crate) enum User {
 }
 
 kvik_state::vm_state! {
-    /// Bits of users.
+    /// The features in use, as bits.
     static USERS: Mutex<u8> = Mutex::new(0);
 }
 
 kvik_state::vm_state! {
-    /// Is anything traced, monitored or profiled, or is there a token of sequential tracing?
+    /// Whether anything is traced, monitored or profiled, or there is a token of sequential
+    /// tracing.
     static ON: AtomicU8 = AtomicU8::new(0);
 }
 
 const TRACED: u8 = 1;
-/// A message is to be timed: only who sends looks at that.
+/// A message is to be timed: only senders test this bit.
 const TIMED: u8 = 2;
 
 #[inline]
 pub fn on() -> bool {
     ON.load(Relaxed) & TRACED != 0
 }
-/// Is anything of that so, or a message to be timed?
+/// Whether any of these is on, or a message is to be timed.
 #[inline]
 pub(crate) fn on_or_timed() -> bool {
     ON.load(Relaxed) != 0
@@ -51,8 +52,8 @@ fn note(bit: u8, on: bool) {
     };
 }
 
-/// To be called when it may have changed whether that user has something told. Asked is with the lock
-/// held, so that of several changes at once the last one counts.
+/// To be called when a feature may have been switched on or off. `has_told` is evaluated under the
+/// lock, so that of several concurrent changes the last one wins.
 pub(crate) fn update(user: User, has_told: impl FnOnce() -> bool) {
     let mut users = USERS.lock().unwrap_or_else(|e| e.into_inner());
     match has_told() {

@@ -24,7 +24,7 @@ fn out(s: impl Into<String>) {
     let _ = OUT.lock().unwrap().as_ref().unwrap().send(s.into());
 }
 
-/// A process does what its function's name says.
+/// A process runs the code that its function's name selects.
 fn run(current_task: &CurrentTask, _: &Regs) -> SliceEnd {
     current_task.with(act).unwrap()
 }
@@ -70,7 +70,7 @@ fn done(p: &Proc) -> SliceEnd {
     p.heap.set_root(Root::ExcValue, am::normal.into());
     SliceEnd::Exit
 }
-/// Has the scheduler collect, and run it again.
+/// Has the scheduler collect the process, and run it again.
 fn collect(p: &Proc) -> SliceEnd {
     p.set_flag(flag::FULL_GC, true);
     SliceEnd::Yield
@@ -85,7 +85,7 @@ fn show(m: Term<'_>) -> String {
     m.as_tuple()
         .map_or("?".into(), |t| t.elements().iter().map(|e| show(*e)).collect::<Vec<_>>().join(" "))
 }
-/// Handles messages until `f` has enough.
+/// Handles messages until `f` returns false.
 fn serve(p: &Proc, f: impl for<'h> Fn(&'h Proc, Term<'h>) -> bool) -> SliceEnd {
     loop {
         let m = match p.peek() {
@@ -135,7 +135,7 @@ fn ping(p: &Proc) -> SliceEnd {
     p.wait();
     SliceEnd::Wait
 }
-/// Watches the process in its first message, is linked to it too, and tells what it hears.
+/// Monitors the process in its first message, links to it, and reports the messages that result.
 fn watch(p: &Proc) -> SliceEnd {
     serve(p, |p, m| {
         if let Some(pid) = m.as_local_pid() {
@@ -210,7 +210,7 @@ fn processes_talk_watch_and_wait() {
     heard.sort();
     assert_eq!(heard, ["DOWN process killed", "EXIT killed"]);
 
-    // More signals than a time slice is long: it stops in their middle, and they keep their order.
+    // More signals than a time slice handles: handling is interrupted, and their order is kept.
     const MANY: i32 = 20_000;
     let busy =
         || deliver(c, Signal::Run(Box::new(|_| std::thread::sleep(Duration::from_millis(50)))));
@@ -220,7 +220,7 @@ fn processes_talk_watch_and_wait() {
     assert!(seen.windows(2).filter(|w| w[0] != w[1]).count() > 2, "several turns");
     (0..MANY).step_by(1000).for_each(|i| assert_eq!(next(), i.to_string()));
 
-    // Those behind its end are answered, in their order too.
+    // Signals after its end are answered, in order too.
     busy();
     let from = OwnedTerm::immediate(Term::local_pid(w));
     let reason = OwnedTerm::immediate(am::killed.into());
@@ -228,8 +228,8 @@ fn processes_talk_watch_and_wait() {
     let seen = many_signals(c, MANY);
     assert!(seen.iter().all(Option::is_none));
 }
-/// Sends a process many signals that say in their time slice how many reductions it had used by
-/// then, and a message now and then.
+/// Sends a process many signals that report how many reductions it had used when they were handled,
+/// and a message now and then.
 fn many_signals(to: u32, n: i32) -> Vec<Option<u64>> {
     let (tx, rx) = channel();
     for i in 0..n {

@@ -1,5 +1,5 @@
 //! Two VMs run processes side by side, one with one scheduler and one with two: names, messages and
-//! timers stay in theirs.
+//! timers are isolated.
 #![forbid(unsafe_code)]
 
 use std::sync::mpsc::{channel, Receiver, Sender};
@@ -18,11 +18,11 @@ use kvik_state::{vm_state, Vm};
 use kvik_term::{am, Atom, Term};
 
 vm_state! {
-    /// Told which numbers the VM's server has received.
+    /// Receives the numbers that the VM's server got.
     static HEARD: OnceLock<Sender<i64>> = OnceLock::new();
 }
 
-/// Tells of the numbers that come, and ends with any other message.
+/// Reports the numbers received, and ends with any other message.
 fn run(stage: &CurrentTask, _: &Regs) -> SliceEnd {
     stage.with(serve).unwrap_or(SliceEnd::Exit)
 }
@@ -70,7 +70,7 @@ fn start(schedulers: usize) -> Receiver<i64> {
     let p = spawn(None, am::erlang, am::apply, Term::NIL, options).unwrap();
     assert!(registry::register(server(), Term::local_pid(p.pid)));
     p.go();
-    // From here on the only scheduler of the first VM changes its tables alone.
+    // From here on, only the first VM's single scheduler changes its tables.
     sched::start(&config).unwrap();
     rx
 }
@@ -86,7 +86,7 @@ fn processes_of_two_vms_do_not_meet() {
     for (vm, n) in vms.iter().zip(1..) {
         assert_eq!(vm.enter(|| (sched::all().len(), process::table().count())), (n, 1));
     }
-    // At the same time, to servers that have the same pid and name.
+    // Concurrently, to servers with the same pid and name.
     std::thread::scope(|s| {
         for (vm, base) in vms.iter().zip([0, MESSAGES]) {
             let send = move || {
@@ -98,7 +98,7 @@ fn processes_of_two_vms_do_not_meet() {
     for (rx, base) in heard.iter().zip([0, MESSAGES]) {
         (base..base + MESSAGES).for_each(|i| assert_eq!(next(rx), i));
     }
-    // A timer of the first rings there only.
+    // A timer of the first VM fires only there.
     vms[0].enter(|| {
         let deadline = timer::At::deadline(clock::now() + 10_000_000);
         let message = OwnedTerm::immediate(Term::int(-1));
@@ -108,7 +108,7 @@ fn processes_of_two_vms_do_not_meet() {
     assert_eq!(next(&heard[0]), -1);
     vms[1].enter(|| post(pid(), |_| Term::int(-2)));
     assert_eq!(next(&heard[1]), -2);
-    // The end of one leaves the other alone.
+    // The end of one VM leaves the other running.
     vms[0].enter(|| {
         post(pid(), |_| am::stop.into());
         while process::table().count() > 0 {

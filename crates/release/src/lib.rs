@@ -1,17 +1,17 @@
-//! The OTP releases that kvik runs, and in what they differ.
+//! The OTP releases that kvik runs, and their differences.
 //!
-//! The command line finds out which release it was given and calls [`select`] before anything is
-//! loaded. Loader, BIF registry, boot and `system_info/1` read [`current`] when they start or load
-//! something: nothing on a hot path asks for the release.
+//! The command line determines the release and calls [`select`] before anything is loaded. Loader,
+//! BIF registry, boot and `system_info/1` read [`current`] when they start or load something: no
+//! hot path reads the release.
 //!
-//! Opcodes say in `isa/ops.tab`, and BIFs in their tables, since and until which release they are
-//! there. Everything else that depends on the release is a field of [`Release`].
+//! The releases that have an opcode or a BIF are listed in `isa/ops.tab` and in the BIF tables.
+//! Everything else that depends on the release is a field of [`Release`].
 #![forbid(unsafe_code)]
 
 use std::fmt;
 use std::sync::OnceLock;
 
-/// What sets one OTP release apart from the others.
+/// The properties of one OTP release.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Release {
     /// `system_info(otp_release)`, as a number.
@@ -20,16 +20,15 @@ pub struct Release {
     pub name: &'static str,
     /// Major version of its `erts`.
     pub erts_major: &'static str,
-    /// `system_info(version)` where no root says otherwise.
+    /// `system_info(version)` if the OTP root does not say otherwise.
     pub erts_version: &'static str,
-    /// Parts of it are missing; see docs/COMPATIBILITY.md.
+    /// Support is incomplete; see docs/COMPATIBILITY.md.
     pub experimental: bool,
     /// Version of `erl_nif.h`.
     pub nif: (u8, u8),
     /// Version of `erl_driver.h`.
     pub driver: (u8, u8),
-    /// Distribution flags without which it makes no connection, besides those that every release
-    /// asks for.
+    /// Distribution flags that it requires of a peer, besides those that every release requires.
     pub dist_flags: u64,
 }
 
@@ -70,9 +69,9 @@ pub static RELEASES: &[Release] = &[
     },
 ];
 
-/// The atoms that the emulator itself names, one a line, in the order of their indexes; with `@N` those
-/// since release N, with `-N` those in releases before N. Found by asking each release for the order of
-/// keys in maps (`tests/otp/emulator_atoms`).
+/// The emulator's predefined atoms, one a line, in the order of their indexes; with `@N` those
+/// since release N, with `-N` those in releases before N. Found by observing the order of map keys
+/// in each release (`tests/otp/emulator_atoms`).
 static EMULATOR_ATOMS: &str = include_str!("emulator_atoms.txt");
 
 /// Modules that are loaded before any file is read, in OTP's order, and since which release.
@@ -101,7 +100,7 @@ static PRELOADED: &[(&str, Span)] = &[
     ("erts_code_purger", Span::ALL),
 ];
 
-/// Modules whose NIFs are part of the machine.
+/// Modules whose NIFs are part of the VM.
 static STATIC_NIFS: &[(&str, Span)] = &[
     ("erl_tracer", Span::ALL),
     ("prim_buffer", Span::ALL),
@@ -112,7 +111,7 @@ static STATIC_NIFS: &[(&str, Span)] = &[
     ("zlib", Span::ALL),
 ];
 
-/// Releases in which something is there: from `since` on and before `until`.
+/// A range of releases that have something: from `since` on and before `until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     pub since: u16,
@@ -167,8 +166,7 @@ impl Release {
         })
     }
 
-    /// Whether small maps keep their atom keys in the order of the atoms' indexes, instead of their
-    /// names.
+    /// Whether small maps order their atom keys by the atoms' indexes instead of their names.
     pub fn orders_map_keys_by_atom_index(&self) -> bool {
         self.number >= 26
     }
@@ -178,24 +176,24 @@ impl Release {
         self.number >= 26
     }
 
-    /// Whether there is an external format for this node alone (option `local`), and `prim_inet` puts
-    /// a reference in it before what it sends.
+    /// Whether there is a node-local external format (option `local`), and `prim_inet` puts a
+    /// reference in it before the data it sends.
     pub fn has_local_format(&self) -> bool {
         self.number >= 26
     }
 
-    /// Whether a map's iterator may go by a list of keys.
+    /// Whether a map's iterator may follow a list of keys.
     pub fn has_ordered_iterators(&self) -> bool {
         self.number >= 26
     }
 
-    /// Whether adding a constant shows no line of module `erlang` in a stack trace when it fails: its
-    /// loader made another instruction of that.
+    /// Whether a failing addition of a constant shows no line of module `erlang` in the stack
+    /// trace, because the loader turns it into another instruction.
     pub fn has_increments(&self) -> bool {
         self.number < 26
     }
 
-    /// Whether the NIFs of a module are part of the machine.
+    /// Whether the NIFs of a module are part of the VM.
     pub fn has_static_nifs(&self, module: &[u8]) -> bool {
         let found = STATIC_NIFS.iter().find(|(name, _)| name.as_bytes() == module);
         found.is_some_and(|(_, span)| span.has(self))
@@ -207,12 +205,12 @@ impl Release {
         self.number >= 28
     }
 
-    /// Whether `os:set_signal/2` takes what the terminal tells of: continuing, and its window's size.
+    /// Whether `os:set_signal/2` accepts terminal signals: continue, and window size changes.
     pub fn has_terminal_signals(&self) -> bool {
         self.number >= 28
     }
 
-    /// Whether a system process takes ended trace sessions off processes.
+    /// Whether a system process removes ended trace sessions from processes.
     pub fn has_trace_cleaner(&self) -> bool {
         self.preloaded().any(|name| name == "erts_trace_cleaner")
     }
@@ -250,12 +248,12 @@ kvik_state::vm_state! {
     static SELECTED: OnceLock<Selected> = OnceLock::new();
 }
 
-/// Chooses the release for this machine, with the version of its `erts`; only the first call counts.
+/// Selects the release for this VM, with the version of its `erts`; only the first call counts.
 pub fn select(release: &'static Release, erts: &str) {
     SELECTED.get_or_init(|| Selected { release, erts: erts.to_string() });
 }
 
-/// The release that this machine runs; the oldest where none was selected, as in tests.
+/// The release that this VM runs; the oldest if none was selected, as in tests.
 pub fn current() -> &'static Release {
     SELECTED.get().map_or(&RELEASES[0], |s| s.release)
 }

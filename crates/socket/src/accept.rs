@@ -47,7 +47,7 @@ fn accepted<'h>(p: &'h Proc, listener: &Socket, s: &mut SocketState, fd: OwnedFd
     let (original, borrowed) = (None, false);
     let parts = Parts { fd, domain, kind, protocol, original, borrowed, settings };
     let new = Socket::new(parts, p.pid());
-    // OTP notes it of the socket that listens, not of the one that is connected.
+    // As in OTP, the listening socket gets this bit, not the connected one.
     s.write_state |= state::CONNECTED;
     if s.acceptors.current.is_some() && !listener.serve_next(s, ACCEPTORS) {
         s.read_state &= !state::ACCEPTING;

@@ -9,7 +9,7 @@ use kvik_term::Term;
 use crate::answer::{atom, bytes, field, is, record, small_int, unsigned};
 use crate::packet_address;
 
-/// Where the family ends and what it has begins.
+/// Size of the family, after which its own data begin.
 const FAMILY_SIZE: usize = size_of::<libc::sa_family_t>();
 const PATH_ROOM: usize = 108;
 
@@ -34,14 +34,14 @@ pub fn domain(h: &Heap, n: i32) -> Term<'_> {
     }
 }
 
-/// A map's address, which names its family, in the kernel's layout.
+/// The kernel's layout of an address map, which names its family.
 pub fn decode(t: Term<'_>) -> Option<RawAddr> {
     let family = field(t, "family")?;
     let number = domain_number(family)?;
     let mut b = Vec::with_capacity(28);
     b.extend((number as libc::sa_family_t).to_ne_bytes());
     match number {
-        // A family that is told by its number comes with the bytes behind it.
+        // A family given by number comes with the bytes that follow it.
         _ if family.as_atom().is_none() => b.extend(&*bytes(field(t, "addr")?)?),
         libc::AF_INET => {
             b.extend((small_int(field(t, "port")?)? as u16).to_be_bytes());
@@ -56,7 +56,8 @@ pub fn decode(t: Term<'_>) -> Option<RawAddr> {
         }
         libc::AF_UNIX => {
             let path = bytes(field(t, "path")?)?;
-            // A path has room for its NUL; an abstract name, which begins with one, needs none.
+            // A path must have room for its NUL; an abstract name, which begins with one, needs
+            // none.
             let ends = path.first() != Some(&0);
             if path.len() + usize::from(ends) > PATH_ROOM {
                 return None;
@@ -82,7 +83,7 @@ pub fn encode<'h>(h: &'h Heap, b: &[u8]) -> Term<'h> {
         n => native(h, h.integer(n.into()), b),
     }
 }
-/// A family whose addresses are told as the bytes behind it.
+/// An address of a family that is returned as the bytes that follow it.
 pub fn native<'h>(h: &'h Heap, family: Term<'h>, b: &[u8]) -> Term<'h> {
     let rest = h.binary(b.get(FAMILY_SIZE..).unwrap_or_default());
     record(h, &[("family", family), ("addr", rest)])
@@ -100,7 +101,7 @@ fn inet<'h>(h: &'h Heap, b: &[u8]) -> Option<Term<'h>> {
 fn inet6<'h>(h: &'h Heap, b: &[u8]) -> Option<Term<'h>> {
     let b = b.first_chunk::<28>()?;
     let port = h.integer(u16::from_be_bytes([b[2], b[3]]).into());
-    // Told as a C `int`.
+    // Returned as a C `int`.
     let int = |at| h.integer((number32(b, at).unwrap_or(0) as i32).into());
     let mut ip = [0; 16];
     ip.copy_from_slice(&b[8..24]);

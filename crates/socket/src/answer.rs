@@ -1,15 +1,15 @@
-//! What natives answer, and the arguments that several of them take.
+//! Results of natives, and arguments that several of them take.
 
 use kvik_env::Errno;
 use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_term::{am, map, Atom, Term};
 
-/// An atom that has no constant.
+/// An atom that has no constant in `am`.
 pub fn atom(name: &str) -> Term<'static> {
     Atom::intern(name).map_or(am::undefined.into(), Term::atom)
 }
-/// Is it the atom of this name?
+/// Whether it is the atom of this name.
 pub fn is(t: Term<'_>, name: &str) -> bool {
     t.as_atom().is_some_and(|a| a.name() == name)
 }
@@ -48,7 +48,7 @@ pub fn done(h: &Heap, r: kvik_env::Result<()>) -> Term<'_> {
     }
 }
 
-/// An argument that is not to be taken: an exception, or an answer.
+/// An argument is rejected: by an exception, or by a result.
 pub enum Rejection<'h> {
     Raised(Raised),
     Answer(Term<'h>),
@@ -66,8 +66,8 @@ pub fn settle<'h>(r: ArgResult<'h, Term<'h>>) -> BifResult<'h> {
     }
 }
 
-/// An integer that is a C type's: `badarg` for no integer, `{invalid, {integer_range, N}}` for one
-/// that is too large.
+/// An integer in the range of a C type. Raises `badarg` for no integer; returns
+/// `{invalid, {integer_range, N}}` for one out of range.
 fn ranged<'h, T: TryFrom<i128>>(p: &'h Proc, t: Term<'h>) -> ArgResult<'h, T> {
     if !t.is_integer() {
         return Err(p.badarg().into());
@@ -82,8 +82,8 @@ fn out_of_range<'h>(p: &'h Proc, t: Term<'h>) -> Rejection<'h> {
 pub fn int<'h>(p: &'h Proc, t: Term<'h>) -> ArgResult<'h, i32> {
     ranged(p, t)
 }
-/// Bytes that are asked for. All integers of a call are told apart from what is none before any is
-/// found too large.
+/// Sizes that a call asks for. All arguments are checked to be integers before any is checked for
+/// its range.
 pub fn sizes<'h, const N: usize>(
     p: &'h Proc,
     sizes: [Term<'h>; N],
@@ -115,7 +115,7 @@ pub fn bytes<'h>(t: Term<'h>) -> Option<std::borrow::Cow<'h, [u8]>> {
     t.as_bits().filter(|b| b.is_binary()).map(|b| b.to_bytes())
 }
 
-/// What a map has for an atom.
+/// The value of an atom key in a map.
 pub fn field<'h>(t: Term<'h>, key: &str) -> Option<Term<'h>> {
     map::get(t.as_map()?, atom(key))
 }
@@ -124,7 +124,7 @@ pub fn record<'h>(h: &'h Heap, fields: &[(&str, Term<'h>)]) -> Term<'h> {
     let pairs: Vec<_> = fields.iter().map(|(k, v)| (atom(k), *v)).collect();
     h.map(&pairs)
 }
-/// The names of the bits that are set, by the table, and what no name has as a number.
+/// The table's names of the set bits, and the remaining bits as a number.
 pub fn flag_list<'h>(h: &'h Heap, table: &[(&str, i32)], mut flags: i32) -> Term<'h> {
     let mut all = Vec::new();
     for (name, bit) in table {

@@ -1,4 +1,4 @@
-//! `nif_cancel`: an operation that a process waits for is taken back.
+//! `nif_cancel`: cancels an operation that a process waits for.
 
 use kvik_port::select::EventMask;
 use kvik_proc::{BifResult, Proc};
@@ -10,7 +10,7 @@ use crate::close::release;
 use crate::requests::{RequestDirection, ACCEPTORS, READERS, WRITERS};
 use crate::socket::{socket, state, Socket, SocketState};
 
-/// `ok`, `select_sent` where the message is on its way already, `not_found`.
+/// `ok`, `select_sent` if the message has been sent already, or `not_found`.
 pub fn cancel_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let socket = socket(p, a[0])?;
     let (Some(op), Some(_)) = (a[1].as_atom(), a[2].as_ref()) else { return Err(p.badarg()) };

@@ -1,5 +1,5 @@
-//! Closing, in two steps: `nif_close` tells all who wait, `nif_finalize_close` gives the descriptor
-//! up. And closing when the owner ends.
+//! Closes sockets in two steps: `nif_close` aborts all waiting operations, `nif_finalize_close`
+//! closes the descriptor. Also closes sockets whose owner ends.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -17,7 +17,7 @@ use crate::requests::{PendingRequest, ACCEPTORS, READERS, WRITERS};
 use crate::socket::{socket, state, Closer, Socket, SocketState};
 
 impl Socket {
-    /// Nothing is waited for any more: who waits hears that the socket is closed.
+    /// Aborts all waiting operations, with reason `closed`.
     fn stop(&self, s: &mut SocketState) {
         let cancelled = match s.fd() {
             Some(fd) if s.is_selected() => select::stop(fd),
@@ -33,7 +33,7 @@ impl Socket {
         self.close_line(s, READERS, cancelled);
         self.close_line(s, ACCEPTORS, cancelled);
     }
-    /// The socket is closed from now on. Its descriptor, which is still to be closed.
+    /// Marks the socket as closed. Returns its descriptor, which the caller closes.
     fn give_up(&self, s: &mut SocketState) -> Option<OwnedFd> {
         s.read_state |= state::CLOSED;
         s.write_state |= state::CLOSED;
@@ -45,7 +45,7 @@ impl Socket {
         }
         s.take_descriptor()
     }
-    /// Closes a socket for which nobody calls `nif_finalize_close`.
+    /// Closes a socket without a call of `nif_finalize_close`.
     pub fn close_for_good(&self, s: &mut SocketState) {
         if s.read_state & state::CLOSED == 0 {
             s.tell_unsent_file(self);
@@ -64,7 +64,7 @@ impl Socket {
 }
 
 impl SocketState {
-    /// Who closes descriptors for others closes that of a file that was being sent.
+    /// Makes the register process close the file that was being sent.
     fn tell_unsent_file(&self, socket: &Socket) {
         if self.file.is_some() {
             socket.tell_register("sendfile_deferred_close");
@@ -72,7 +72,7 @@ impl SocketState {
     }
 }
 
-/// `ok`: the caller is to call `nif_finalize_close`.
+/// `ok`: the caller must call `nif_finalize_close`.
 pub fn close_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let socket = socket(p, a[0])?;
     let mut s = socket.lock();
@@ -108,7 +108,7 @@ pub fn finalize_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let descriptor = socket.give_up(&mut s);
     drop(s);
     let Some(descriptor) = descriptor else { return Ok(am::ok.into()) };
-    // Unsent bytes are waited for, as `linger` says: that is a matter for a thread that may wait.
+    // With `linger` the close waits for unsent bytes, so a blocking-pool thread does it.
     let _ = fd::set_nonblocking(descriptor.as_raw_fd(), false);
     if lingers(&descriptor) {
         fn answer(h: &Heap, r: kvik_env::Result<()>) -> Term<'_> {
@@ -124,7 +124,7 @@ fn lingers(descriptor: &OwnedFd) -> bool {
     value.is_ok_and(|v| v.iter().take(4).any(|b| *b != 0) && v.iter().skip(4).any(|b| *b != 0))
 }
 
-/// What a process waits for when its operation is taken back.
+/// Drops the request of an operation that is cancelled.
 pub fn release(r: Option<PendingRequest>) {
     r.into_iter().for_each(PendingRequest::release);
 }

@@ -1,5 +1,5 @@
-//! `nif_connect`: it begins with an address, and is finished by a second call when the socket can be
-//! written.
+//! `nif_connect`: the first call has an address; a second one completes the connection when the
+//! socket is writable.
 
 use kvik_env::socket::{take_error, EINPROGRESS};
 use kvik_env::{socket::raw as sys, Errno};

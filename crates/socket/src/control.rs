@@ -1,5 +1,5 @@
-//! Control messages: what goes with a message beside its bytes. In the kernel's layout each has a head
-//! (its length with the head, level, type), its data, and bytes that align the next.
+//! Control messages (ancillary data). In the kernel's layout each has a header (its length
+//! including the header, level, type), its data, and padding that aligns the next.
 
 use kvik_heap::Heap;
 use kvik_term::Term;
@@ -14,10 +14,10 @@ fn aligned(n: usize) -> usize {
     n.next_multiple_of(size_of::<usize>())
 }
 
-/// What the data of a type are.
+/// The kind of data of a control message's type.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Data {
-    /// Not told but as bytes.
+    /// Returned only as bytes.
     Raw,
     Time,
     Tos,
@@ -33,7 +33,7 @@ struct Kind {
     number: i32,
     name: &'static str,
     data: Data,
-    /// May it be sent by its value?
+    /// Whether it can be sent by its value.
     sent: bool,
 }
 const fn kind(level: i32, number: i32, name: &'static str, data: Data, sent: bool) -> Kind {
@@ -75,8 +75,8 @@ pub fn level_number(t: Term<'_>) -> Option<i32> {
     }
 }
 
-/// A list of `#{level, type, data, value}`; `value` where the type is known. Data that are cut off
-/// end the list, with `bad_data` unless they are those of an option.
+/// A list of `#{level, type, data, value}`; `value` if the type is known. Truncated data end the
+/// list, with `bad_data` unless they are those of an option.
 pub fn decode<'h>(h: &'h Heap, mut b: &[u8], of_option: bool) -> Term<'h> {
     let mut all = Vec::new();
     while b.len() >= HEAD {
@@ -130,11 +130,11 @@ fn value<'h>(h: &'h Heap, data: Data, b: &[u8]) -> Option<Term<'h>> {
     })
 }
 
-/// Numbers of an origin of `struct sock_extended_err`, with their names.
+/// Names of the origins in `struct sock_extended_err`, by number.
 const ORIGINS: &[&str] = &["none", "local", "icmp", "icmp6", "txstatus", "zerocopy", "txtime"];
 const ICMP: u8 = 2;
 const ICMP6: u8 = 3;
-/// Type and name of what ICMP tells, and the names of the codes of its type `dest_unreach`.
+/// ICMP types and their names, and the names of the codes of type `dest_unreach`.
 type Kinds = &'static [(u8, &'static str)];
 const ICMP_TYPES: Kinds = &[(3, "dest_unreach"), (11, "time_exceeded")];
 #[rustfmt::skip]
@@ -149,7 +149,7 @@ const ICMP6_CODES: Kinds = &[
     (4, "port_unreach"), (5, "policy_fail"), (6, "reject_route"),
 ];
 
-/// `struct sock_extended_err`, behind which there is the address of who tells.
+/// `struct sock_extended_err`, followed by the address of the node that reports the error.
 fn error<'h>(h: &'h Heap, b: &[u8]) -> Option<Term<'h>> {
     let (e, offender) = b.split_first_chunk::<16>()?;
     let [origin, kind, code] = [e[4], e[5], e[6]];
@@ -180,7 +180,7 @@ fn error<'h>(h: &'h Heap, b: &[u8]) -> Option<Term<'h>> {
     Some(record(h, &fields))
 }
 
-/// Control messages in the kernel's layout, of at most `room` bytes. `None` for what is none.
+/// Encodes control messages in the kernel's layout, in at most `room` bytes. `None`: invalid ones.
 pub fn encode(list: Term<'_>, room: usize) -> Option<Vec<u8>> {
     let mut all = Vec::new();
     for t in list.list_to_vec()? {

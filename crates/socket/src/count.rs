@@ -1,4 +1,4 @@
-//! How many sockets there are, by domain, type and protocol.
+//! Counts of open sockets, by domain, type and protocol.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -7,7 +7,7 @@ use kvik_term::Term;
 
 use crate::answer::record;
 
-/// What is counted: the name in `socket:info/0`, and which sockets.
+/// A counter: its name in `socket:info/0`, and which sockets it counts.
 struct Kind {
     name: &'static str,
     counts: fn(domain: i32, kind: i32, protocol: i32) -> bool,

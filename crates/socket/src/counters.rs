@@ -1,11 +1,11 @@
-//! What a socket counts.
+//! A socket's counters.
 
 use kvik_heap::Heap;
 use kvik_term::Term;
 
 use crate::answer::record;
 
-/// What `sendfile` has counted, once it was used.
+/// Counters of `sendfile`, allocated at its first use.
 #[derive(Default)]
 pub struct FileCounters {
     pub calls: u64,
@@ -16,11 +16,11 @@ pub struct FileCounters {
     pub packet_max: u64,
     pub tries: u64,
     pub waits: u64,
-    /// Bytes of the call that is under way.
+    /// Bytes sent so far by the current call.
     pub so_far: u64,
 }
 
-/// What a socket has counted.
+/// A socket's counters.
 #[derive(Default)]
 pub struct SocketCounters {
     read_bytes: u64,
@@ -38,7 +38,7 @@ pub struct SocketCounters {
     pub accept_fails: u64,
     pub accept_tries: u64,
     pub accept_waits: u64,
-    /// Bytes of the packet that is under way.
+    /// Bytes so far of the current packet.
     read_so_far: u64,
     written_so_far: u64,
     file: Option<Box<FileCounters>>,
@@ -65,7 +65,7 @@ impl SocketCounters {
         let packet = std::mem::take(&mut self.read_so_far);
         self.read_packet_max = self.read_packet_max.max(packet);
     }
-    /// A message, of which the largest is not told.
+    /// Counts a message; messages do not count towards the largest packet.
     pub fn read_whole(&mut self, n: usize) {
         self.read_packets += 1;
         self.read_bytes += n as u64;
@@ -80,7 +80,7 @@ impl SocketCounters {
             ("read_pkg", self.read_packets),
             ("read_pkg_max", self.read_packet_max),
             ("read_tries", self.read_tries),
-            // Nothing is counted as such, as in OTP.
+            // Always 0, as in OTP.
             ("read_waits", 0),
             ("write_byte", self.write_bytes),
             ("write_fails", self.write_fails),

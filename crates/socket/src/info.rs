@@ -1,4 +1,4 @@
-//! `nif_info`, `nif_command`, and what `prim_socket` says when it loads its natives.
+//! `nif_info`, `nif_command`, and the settings that `prim_socket` passes when it loads its natives.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -15,8 +15,8 @@ use crate::send::PIECES;
 use crate::socket::{socket, state, SocketSettings, CONTROL_BUFFER, RECEIVE_BUFFER};
 
 kvik_state::vm_state! {
-    /// Defaults of new sockets, and whether the natives themselves are to tell what they do, which none
-    /// does here: it can be set and asked for.
+    /// Defaults of new sockets. `DEBUG` asks the natives themselves for debug output: it can be set
+    /// and read, but there is none here.
     static USE_REGISTER: AtomicBool = AtomicBool::new(true);
     static SOCKET_DEBUG: AtomicBool = AtomicBool::new(false);
     static DEBUG: AtomicBool = AtomicBool::new(false);
@@ -35,7 +35,7 @@ pub fn loaded(info: Term<'_>) {
         }
     }
 }
-/// What a new socket has, by what `socket:open` was told.
+/// The settings of a new socket, by the options of `socket:open`.
 pub fn settings(options: Term<'_>) -> SocketSettings {
     let or = |name, default: &AtomicBool| {
         field(options, name).and_then(Term::as_bool).unwrap_or(default.load(Relaxed))

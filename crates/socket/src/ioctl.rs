@@ -15,11 +15,11 @@ use crate::packet_address::hardware_address;
 use crate::socket::socket;
 use crate::supports::INTERFACE_FLAGS;
 
-/// Where an `ifreq` has what is asked for: behind the name.
+/// Offset of the value in an `ifreq`, after the name.
 const VALUE: usize = INTERFACE_NAME_SIZE;
 type Request = [u8; IFREQ_SIZE];
 
-/// A request about an interface. Longer names are cut off.
+/// A request for an interface. Longer names are truncated.
 fn about(name: &[u8]) -> Request {
     let mut r = [0; IFREQ_SIZE];
     let n = name.len().min(INTERFACE_NAME_SIZE - 1);
@@ -55,7 +55,7 @@ pub fn list_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Err(e) => posix(h, e),
     })
 }
-/// The part of an address's room that its family fills.
+/// The part of an address buffer that its family uses.
 fn known_address(b: &[u8]) -> &[u8] {
     let n = match number16(b, 0).map(i32::from) {
         Some(libc::AF_INET) => size_of::<libc::sockaddr_in>(),
@@ -64,7 +64,7 @@ fn known_address(b: &[u8]) -> &[u8] {
     b.get(..n).unwrap_or(b)
 }
 
-/// What is asked for, with an interface's name, or its number.
+/// A property of an interface, which is given by name or number.
 pub fn get_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (socket, h) = (socket(p, a[0])?, &p.heap);
     let request = request_number(p, a[1])?;
@@ -125,7 +125,7 @@ fn interface_map<'h>(h: &'h Heap, b: &[u8]) -> Term<'h> {
     )
 }
 
-/// Sets something of an interface.
+/// Sets a property of an interface.
 pub fn set_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (socket, h) = (socket(p, a[0])?, &p.heap);
     let request = request_number(p, a[1])?;
@@ -149,7 +149,7 @@ pub fn set_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     Ok(done(h, sys::interface_request(fd, request, &mut r)))
 }
-/// A map of the numbers of flags, with whether they are to be on; the others stay.
+/// Takes a map from flag numbers to whether they are to be on; other flags stay.
 fn set_flags<'h>(
     p: &'h Proc,
     fd: std::os::fd::RawFd,

@@ -1,11 +1,12 @@
-//! The natives of `prim_socket` and `prim_net`, on which OTP's modules `socket` and `net` stand. What
-//! they answer is what those modules expect of OTP's own; `socket`'s manual page tells what it is for.
+//! The natives of `prim_socket` and `prim_net`, on which OTP's modules `socket` and `net` are
+//! built. They return what those modules expect of OTP's own natives; see the manual page of
+//! `socket`.
 //!
-//! A socket is a magic reference to a [`Socket`]: a descriptor, and who waits for it. An operation
-//! that cannot be done at once answers `select`, and its process gets a message when it is worth
-//! trying again: `{'$socket', Socket, select, Ref}`, or `{'$socket', Socket, abort, {Ref, Reason}}`
-//! where the socket was closed meanwhile. Of several that want to read, one is served; the others
-//! stand in a queue ([`requests`]). A socket is closed when its owner ends.
+//! A socket is a magic reference to a [`Socket`]: a descriptor, and the waiting processes. An
+//! operation that would block returns `select`, and its process gets a message when it should
+//! retry: `{'$socket', Socket, select, Ref}`, or `{'$socket', Socket, abort, {Ref, Reason}}` if the
+//! socket was closed meanwhile. Of several readers one is current; the others wait in a queue
+//! ([`requests`]). A socket is closed when its owner ends.
 //!
 //! See `docs/internals/sockets.md`.
 #![forbid(unsafe_code)]
@@ -42,7 +43,7 @@ use kvik_proc::{bif, BifEntry};
 pub use monitors::{down, watcher};
 pub use socket::Socket;
 
-/// Those of OTP 25: later releases ask for others, and take other answers.
+/// The natives of OTP 25: later releases call others, and expect other results.
 pub const BIFS: &[BifEntry] = &[
     bif!("prim_socket", "nif_info", 0, info::all_0, until 26),
     bif!("prim_socket", "nif_info", 1, info::socket_1, until 26),
@@ -93,7 +94,8 @@ pub const BIFS: &[BifEntry] = &[
     bif!("prim_net", "nif_if_names", 0, net::names_0, until 26),
 ];
 
-/// Hears what `prim_socket` passes when it loads its natives: who keeps the register of sockets.
+/// Handles what `prim_socket` passes when it loads its natives: the process that keeps the
+/// register.
 pub fn install() {
     kvik_bifs::code::on_static_load("prim_socket", info::loaded);
 }

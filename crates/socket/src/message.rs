@@ -1,4 +1,4 @@
-//! A message that was received: `#{iov, ctrl, flags, addr}`.
+//! A received message: `#{iov, ctrl, flags, addr}`.
 
 use kvik_env::socket::raw::Envelope;
 use kvik_heap::Heap;
@@ -14,7 +14,7 @@ pub fn encode<'h>(h: &'h Heap, data: Term<'h>, control: &[u8], e: &Envelope) -> 
         ("ctrl", control::decode(h, control, false)),
         ("flags", flag_list(h, MESSAGE_FLAGS, e.flags)),
     ];
-    // A socket that is connected does not tell where messages come from.
+    // A connected socket does not report where messages come from.
     if !e.from.bytes().is_empty() {
         fields.push(("addr", address::encode(h, e.from.bytes())));
     }

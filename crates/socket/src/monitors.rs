@@ -1,4 +1,4 @@
-//! Processes that sockets watch: their owners, and those that wait.
+//! Monitors of sockets on processes: their owners, and waiting processes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
@@ -11,7 +11,7 @@ use kvik_term::Term;
 use crate::requests::{PendingRequest, ACCEPTORS, READERS, WRITERS};
 use crate::socket::{state, Socket, SocketState};
 
-/// A process that is watched, by this reference.
+/// A monitored process, and the monitor's reference.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub struct SocketMonitor {
     id: RefId,
@@ -25,7 +25,7 @@ fn watchers() -> MutexGuard<'static, HashMap<RefId, Weak<Socket>>> {
     WATCHERS.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// `None` where there is no such process.
+/// Monitors a process. `None`: there is no such process.
 pub fn watch(socket: &Arc<Socket>, pid: u32) -> Option<SocketMonitor> {
     let id = RefId::next();
     watchers().insert(id, Arc::downgrade(socket));
@@ -41,7 +41,7 @@ pub fn unwatch(m: SocketMonitor) {
         signal::control(m.pid, Control::Demonitor { id: m.id });
     }
 }
-/// A socket goes that nobody holds any more.
+/// Removes all monitors of a socket that is being dropped.
 pub fn forget_all(s: &mut SocketState) {
     let owner = s.owner_monitor.take();
     let closer = s.closer.take().and_then(|c| c.monitor);
@@ -54,7 +54,7 @@ pub fn forget_all(s: &mut SocketState) {
     }
 }
 
-/// A process has ended that a socket watched by this reference. False: it is no socket's.
+/// Handles the end of a monitored process. False: the reference is not a socket's.
 pub fn down(dead: u32, id: RefId) -> bool {
     let Some(watcher) = watchers().remove(&id) else { return false };
     if let Some(socket) = watcher.upgrade() {
@@ -63,7 +63,7 @@ pub fn down(dead: u32, id: RefId) -> bool {
     }
     true
 }
-/// The socket that watches by a reference.
+/// The socket that a monitor's reference belongs to.
 pub fn watcher(heap: &Heap, id: RefId) -> Option<Term<'_>> {
     let socket = watchers().get(&id).and_then(Weak::upgrade)?;
     Some(socket.term(heap))

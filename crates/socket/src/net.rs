@@ -16,7 +16,7 @@ use crate::option_value::kind;
 pub fn info_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.map(&[]))
 }
-/// `{debug, boolean()}`: there is nothing here that would tell of itself.
+/// `{debug, boolean()}`: accepted without effect, as there is no debug output.
 pub fn command_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let debug = a[0].as_tuple_n::<2>().filter(|[what, _]| is(*what, "debug"));
     Ok(match debug.and_then(|[_, on]| on.as_bool()) {
@@ -117,7 +117,7 @@ pub fn address_info_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Err(hand_off(p, find, answer))
 }
 
-/// Flags that an address of an interface is told with.
+/// Flags that are returned with an interface's address.
 const FLAGS: &[(&str, i32)] = &[
     ("up", libc::IFF_UP),
     ("broadcast", libc::IFF_BROADCAST),
@@ -136,7 +136,7 @@ const FLAGS: &[(&str, i32)] = &[
     ("dynamic", libc::IFF_DYNAMIC),
 ];
 
-/// `#{netns := Path}`: those of a namespace.
+/// `#{netns := Path}`: the interfaces of a network namespace.
 pub fn interface_addresses_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if a[0].as_map().is_none() {
         return Err(p.badarg());
@@ -200,7 +200,7 @@ pub fn names_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
         Err(e) => posix(h, e),
     })
 }
-/// What only other systems have.
+/// Functions that exist only on other systems.
 pub fn not_here_1<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Err(p.notsup())
 }

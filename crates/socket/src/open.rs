@@ -17,7 +17,7 @@ use crate::info::settings;
 use crate::option_value::kind_number;
 use crate::socket::{socket, state, Parts, Socket};
 
-/// Options of a socket that tell what it is.
+/// Options that describe a socket.
 const DOMAIN: (i32, i32) = (libc::SOL_SOCKET, libc::SO_DOMAIN);
 const KIND: (i32, i32) = (libc::SOL_SOCKET, libc::SO_TYPE);
 const PROTOCOL: (i32, i32) = (libc::SOL_SOCKET, libc::SO_PROTOCOL);
@@ -51,7 +51,7 @@ fn open<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     Ok(ok(&p.heap, new.term(&p.heap)))
 }
 
-/// A socket of a descriptor that is there: of a copy, unless `dup` is false.
+/// Makes a socket of an existing descriptor: of a copy, unless `dup` is false.
 pub fn adopt_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     settle(adopt(p, a))
 }
@@ -71,7 +71,7 @@ fn adopt<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let copies = field(a[1], "dup").and_then(Term::as_bool).unwrap_or(true);
     let taken = match copies {
         true => sys::duplicate(original),
-        // In this order: who adopts a descriptor closes it.
+        // `adopt` comes last: an adopted descriptor would be closed if the other call failed.
         false => fd::set_nonblocking(original, true).and_then(|_| fd::adopt(original)),
     };
     let fd = match taken {
@@ -102,7 +102,7 @@ pub fn bind_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     Ok(done(&p.heap, bound))
 }
-/// Several addresses of an SCTP socket: OTP has not done it either.
+/// Several addresses of an SCTP socket: not supported, as in OTP.
 pub fn bind_3<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Err(p.notsup())
 }

@@ -1,5 +1,5 @@
-//! `nif_setopt` and `nif_getopt`. The last argument of the first, or one argument more of the second,
-//! tells that a value is passed to the system as it is.
+//! `nif_setopt` and `nif_getopt`. The last argument of the first, or an additional argument of the
+//! second, means that the value is passed to the system as it is.
 
 use std::os::fd::RawFd;
 
@@ -20,10 +20,10 @@ use crate::socket::{socket, Socket};
 
 const PRIORITY: (i32, i32) = (libc::SOL_SOCKET, libc::SO_PRIORITY);
 const TOS: (i32, i32) = (libc::IPPROTO_IP, libc::IP_TOS);
-/// The largest value that is asked for as a binary.
+/// The largest value that can be read as a binary.
 const MAX_OPTION_BYTES: i32 = 1 << 20;
 
-/// The level that a call names, or the one that is OTP's own.
+/// An option's level: one of the system's, or OTP's own.
 enum Level {
     System(i32),
     Otp,
@@ -83,8 +83,8 @@ fn set_native<'h>(
         None => error_invalid(&p.heap, "value"),
     }
 }
-/// Setting some options changes the priority and the type of service behind a caller's back: they
-/// are put back, as OTP does.
+/// Sets an option and then restores the priority and the type of service, as OTP does: some options
+/// change them as a side effect.
 fn set_kept(fd: RawFd, level: i32, number: i32, value: &[u8]) -> kvik_env::Result<()> {
     let (priority, tos) = (sys::int(fd, PRIORITY), sys::int(fd, TOS));
     sys::set_option(fd, level, number, value)?;
@@ -136,7 +136,7 @@ fn read<'h>(
 pub fn get_native_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     settle(get_native(p, a))
 }
-/// The last argument tells what the value is: a size, `integer`, `boolean`, or a binary that is passed
+/// The last argument is the value's type: a size, `integer`, `boolean`, or a binary that is passed
 /// and filled.
 fn get_native<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;

@@ -1,5 +1,5 @@
-//! The options of each level, with what their values are. One that has neither a way to set it nor one
-//! to get it is a name that `socket` knows and this system, or OTP, does not support.
+//! The options of each level, with the types of their values. One that can neither be set nor read
+//! is a name that `socket` knows and this system, or OTP, does not support.
 
 use crate::option_value::OptionValue::{self, *};
 
@@ -28,7 +28,7 @@ const fn none(name: &'static str) -> Opt {
     Opt { name, number: 0, set: None, get: None }
 }
 
-/// Levels by their numbers, in their order.
+/// Levels and their options, in the order of their numbers.
 pub const LEVELS: &[(i32, &[Opt])] = &[
     (libc::IPPROTO_IP, IP),
     (libc::SOL_SOCKET, SOCKET),

@@ -1,4 +1,4 @@
-//! Values of options, as terms and as the kernel's bytes.
+//! Values of options, as terms and in the kernel's layout.
 
 use kvik_heap::Heap;
 use kvik_term::{am, Term};
@@ -7,7 +7,7 @@ use crate::address::{domain, domain_number, ipv4, ipv4_tuple, ipv6, number16, nu
 use crate::answer::{atom, field, is, latin1, record, small_int, unsigned};
 use crate::control;
 
-/// What a value is.
+/// The type of an option's value.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum OptionValue {
     Bool,
@@ -94,7 +94,7 @@ const EVENTS: [&str; 10] = [
     "sender_dry",
 ];
 
-/// The kernel's bytes for a value. `None` for what is none.
+/// Encodes a value in the kernel's layout. `None`: an invalid value.
 pub fn encode(v: OptionValue, t: Term<'_>) -> Option<Vec<u8>> {
     let int = |n: i32| n.to_ne_bytes().to_vec();
     let words = |all: &[u32]| all.iter().flat_map(|n| n.to_ne_bytes()).collect::<Vec<u8>>();
@@ -148,7 +148,7 @@ pub fn encode(v: OptionValue, t: Term<'_>) -> Option<Vec<u8>> {
         Type | Protocol | ControlMessages => return None,
     })
 }
-/// Characters that leave room for the NUL, which is not passed.
+/// Characters that leave room for the terminating NUL, which is not passed.
 fn text(t: Term<'_>, room: usize) -> Option<Vec<u8>> {
     latin1(t).filter(|b| b.len() < room)
 }
@@ -182,7 +182,7 @@ fn source_filter(t: Term<'_>) -> Option<Vec<u8>> {
 fn association(t: Term<'_>) -> Option<i32> {
     small_int(t).or_else(|| unsigned(t).map(|n| n as i32))
 }
-/// C's `unsigned int` of each field, cut to 16 bits.
+/// The fields of a map, each a C `unsigned int`, truncated to 16 bits.
 fn shorts(t: Term<'_>, names: &[&str]) -> Option<Vec<u8>> {
     let mut b = Vec::new();
     for name in names {
@@ -198,7 +198,7 @@ fn longs(t: Term<'_>, names: &[&str]) -> Option<Vec<u8>> {
     Some(b)
 }
 
-/// Bytes that a value can have.
+/// The largest size of a value, in bytes.
 pub fn room(v: OptionValue, control_room: usize) -> usize {
     match v {
         Linger => 8,
@@ -212,7 +212,7 @@ pub fn room(v: OptionValue, control_room: usize) -> usize {
     }
 }
 
-/// The term for a value's bytes. `local`: the socket is one of that domain.
+/// Decodes a value. `local`: the socket is of domain `local`.
 pub fn decode<'h>(h: &'h Heap, v: OptionValue, b: &[u8], local: bool) -> Term<'h> {
     let n = match *b {
         [one] => one.into(),
@@ -269,7 +269,7 @@ pub fn decode<'h>(h: &'h Heap, v: OptionValue, b: &[u8], local: bool) -> Term<'h
                 ("min", number(12)),
             ],
         ),
-        // These can only be set.
+        // These cannot be read, only set.
         Membership | SourceMembership | SourceFilter | Membership6 | SctpEvents => h.binary(b),
     }
 }

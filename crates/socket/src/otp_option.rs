@@ -1,4 +1,4 @@
-//! Options of level `otp`: what a socket has on this side of the system.
+//! Options of level `otp`: settings of a socket that the system does not know.
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::{Proc, Raised};
@@ -60,7 +60,7 @@ pub fn set<'h>(p: &'h Proc, socket: &Socket, n: i32, value: Term<'h>) -> Result<
         None => invalid(&p.heap, atom("value")),
     })
 }
-/// `None` for a value that is none.
+/// `None`: an invalid value.
 fn set_setting(s: &mut SocketState, n: i32, value: Term<'_>) -> Option<()> {
     let settings = &mut s.settings;
     match n {
@@ -99,7 +99,7 @@ fn give_away(socket: &Socket, s: &mut SocketState, to: Term<'_>) -> Option<()> {
     Some(())
 }
 fn enter_register(socket: &Socket, s: &mut SocketState, value: Term<'_>) -> Option<()> {
-    // There is no way out of it.
+    // A socket cannot leave the register.
     value.as_bool().filter(|on| *on)?;
     if !std::mem::replace(&mut s.settings.in_register, true) {
         socket.tell_register("add");

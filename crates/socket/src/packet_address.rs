@@ -30,7 +30,7 @@ const HARDWARE: &[(u16, &str)] = &[
     (libc::ARPHRD_NONE, "none"),
     (libc::ARPHRD_VOID, "void"),
 ];
-/// Those that have names as families of hardware addresses.
+/// Hardware types that have names as address families.
 const HARDWARE_FAMILIES: &[u16] = &[
     libc::ARPHRD_NETROM,
     libc::ARPHRD_ETHER,

@@ -17,16 +17,16 @@ use crate::requests::{PendingRequest, QueuePosition, READERS};
 use crate::send::cannot_select;
 use crate::socket::{socket, Socket, SocketState};
 
-/// Bytes that one call to the system is asked for at most, whatever the caller asks for: the rest
-/// comes with the next call.
+/// The most bytes of one system call, whatever the caller asks for: the rest comes with the next
+/// call.
 const MAX_READ_BYTES: usize = 16 << 20;
 
-/// How many bytes to read: those asked for, or what is set for the socket.
+/// How many bytes to read: the number asked for, or the socket's setting if that is 0.
 fn room(asked: usize, setting: usize) -> usize {
     if asked == 0 { setting } else { asked }.min(MAX_READ_BYTES)
 }
 
-/// The caller, with its reference: the atom `zero` stands for one that does not wait.
+/// The caller and its reference: the atom `zero` if it does not wait.
 #[derive(Copy, Clone)]
 struct Reader<'a, 'h> {
     p: &'h Proc,
@@ -60,7 +60,7 @@ impl<'a, 'h> Reader<'a, 'h> {
             }
         }
     }
-    /// The next reader is served, where the caller was.
+    /// The caller's read is done: makes the next reader current.
     fn is_served(&self, s: &mut SocketState) {
         if s.readers.current.is_some() {
             self.socket.serve_next(s, READERS);
@@ -74,7 +74,7 @@ impl<'a, 'h> Reader<'a, 'h> {
         self.is_served(s);
         Err(cannot_select(self.p, "select_read").into())
     }
-    /// A call that brought nothing.
+    /// Handles a failed read.
     fn failed(&self, s: &mut SocketState, e: Errno) -> ArgResult<'h, Term<'h>> {
         match e {
             Errno::AGAIN if self.polls() => Ok(am::ok.into()),
@@ -91,7 +91,7 @@ impl<'a, 'h> Reader<'a, 'h> {
             }
         }
     }
-    /// What one read brought to the room asked for.
+    /// Reads once, into a binary of `size` bytes.
     fn read(
         &self,
         s: &mut SocketState,
@@ -102,7 +102,7 @@ impl<'a, 'h> Reader<'a, 'h> {
         BinRef::fill(size, f).unwrap_or(Err(Errno::NOMEM))
     }
     fn binary(&self, b: BinRef) -> Term<'h> {
-        // A small part of a large room would keep all of it.
+        // Copied if it fills less than half, so that the large buffer is freed.
         let bytes = b.bytes();
         match bytes.len() * 2 < b.capacity() {
             true => self.p.heap.binary(bytes),
@@ -131,8 +131,8 @@ fn receive<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
         Err(e) => reader.failed(&mut s, e),
     }
 }
-/// `{ok, Data}`, `{more, Data}` where the room was full and more may be had at once, `{select, Data}`
-/// where that is not all that was asked for.
+/// `{ok, Data}`; `{more, Data}` if the buffer was full and more may be read at once; `{select,
+/// Data}` if less came than was asked for.
 fn received<'h>(
     reader: &Reader<'_, 'h>,
     s: &mut SocketState,

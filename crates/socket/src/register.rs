@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 kvik_state::vm_state! {
-    /// Its number plus one; 0 before there is one.
+    /// Its process number plus one; 0 before there is one.
     static REGISTER: AtomicU32 = AtomicU32::new(0);
 }
 

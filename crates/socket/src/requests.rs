@@ -1,5 +1,5 @@
-//! Who waits to read, to write or to accept: one is served, which has selected the descriptor; the
-//! others stand behind it.
+//! Queues of processes that wait to read, to write or to accept: the current one has selected the
+//! descriptor; the others wait behind it.
 
 use std::collections::VecDeque;
 
@@ -11,11 +11,11 @@ use kvik_term::{am, Term};
 use crate::monitors::{self, SocketMonitor};
 use crate::socket::{Socket, SocketState};
 
-/// An operation that a process waits for.
+/// An operation for which a process waits.
 pub struct PendingRequest {
     pub pid: u32,
     pub monitor: Option<SocketMonitor>,
-    /// The reference that its messages carry.
+    /// The reference in its messages.
     pub reference: OwnedTerm,
 }
 
@@ -24,7 +24,7 @@ impl PendingRequest {
         let monitor = socket.shared().and_then(|me| monitors::watch(&me, pid));
         PendingRequest { pid, monitor, reference: OwnedTerm::new(reference) }
     }
-    /// The process need not be watched any more.
+    /// Drops the request, with its monitor on the process.
     pub fn release(self) {
         if let Some(m) = self.monitor {
             monitors::unwatch(m);
@@ -38,13 +38,13 @@ pub struct RequestQueue {
     waiting: VecDeque<PendingRequest>,
 }
 
-/// Where a caller stands.
+/// A caller's position in a queue.
 pub enum QueuePosition {
-    /// Nobody else is served.
+    /// No other process is current.
     Mine,
-    /// Somebody else is, and the caller does not wait yet.
+    /// Another process is current, and the caller does not wait yet.
     Others,
-    /// It waits already.
+    /// The caller waits already.
     Waiting,
 }
 
@@ -61,14 +61,14 @@ impl RequestQueue {
     pub fn push(&mut self, r: PendingRequest) {
         self.waiting.push_back(r);
     }
-    /// How many there are.
+    /// Number of requests, including the current one.
     pub fn len(&self) -> usize {
         match self.current {
             Some(_) => 1 + self.waiting.len(),
             None => 0,
         }
     }
-    /// Takes the waiting request of a process, or that of this reference only.
+    /// Removes the waiting request of a process, only if it has this reference where one is given.
     pub fn unqueue(&mut self, pid: u32, reference: Option<Term<'_>>) -> bool {
         let Some(at) = self.waiting.iter().position(|r| r.pid == pid) else { return false };
         let is_it = |r: &PendingRequest| reference.is_none_or(|t| eq_exact(r.reference.term(), t));
@@ -78,14 +78,14 @@ impl RequestQueue {
         self.waiting.remove(at).into_iter().for_each(PendingRequest::release);
         true
     }
-    /// The caller is served from now on, by this reference.
+    /// Makes the caller current, with this reference.
     pub fn serve(&mut self, socket: &Socket, pid: u32, reference: Term<'_>) {
         match &mut self.current {
             Some(r) => r.reference = OwnedTerm::new(reference),
             None => self.current = Some(PendingRequest::new(socket, pid, reference)),
         }
     }
-    /// Takes all that wait, without who is served.
+    /// Takes all waiting requests, without the current one.
     pub fn take_waiting(&mut self) -> VecDeque<PendingRequest> {
         std::mem::take(&mut self.waiting)
     }
@@ -94,7 +94,7 @@ impl RequestQueue {
     }
 }
 
-/// One of a socket's queues, with the events that it waits for.
+/// One of a socket's queues, and the events it waits for.
 #[derive(Copy, Clone)]
 pub struct RequestDirection {
     pub queue: fn(&mut SocketState) -> &mut RequestQueue,
@@ -108,8 +108,8 @@ pub const ACCEPTORS: RequestDirection =
     RequestDirection { queue: |s| &mut s.acceptors, events: EventMask::READ };
 
 impl Socket {
-    /// Who was served is done: the next one that waits is served, and hears when it is worth trying.
-    /// False where there is none.
+    /// The current request is done: makes the next waiting one current, and selects the descriptor
+    /// for it. False if there is none.
     pub fn serve_next(&self, s: &mut SocketState, line: RequestDirection) -> bool {
         let queue = line.queue;
         queue(s).current.take().into_iter().for_each(PendingRequest::release);
@@ -126,7 +126,8 @@ impl Socket {
         }
         false
     }
-    /// An operation has failed for a reason that all who wait meet: they hear it.
+    /// An operation has failed for a reason that concerns all waiting processes: aborts their
+    /// requests.
     pub fn fail_all(&self, s: &mut SocketState, line: RequestDirection, reason: Term<'_>) {
         let q = (line.queue)(s);
         let Some(current) = q.current.take() else { return };
@@ -136,8 +137,8 @@ impl Socket {
             r.release();
         }
     }
-    /// The socket closes: who waits hears it. Who is served has heard already, where a message was
-    /// on its way.
+    /// The socket closes: aborts all requests. The current one is not told if `select` has already
+    /// sent its message (`cancelled` lacks its event).
     pub fn close_line(&self, s: &mut SocketState, line: RequestDirection, cancelled: EventMask) {
         let q = (line.queue)(s);
         let Some(current) = q.current.take() else { return };
@@ -152,7 +153,7 @@ impl Socket {
             r.release();
         }
     }
-    /// A process that waited has ended.
+    /// A waiting process has ended.
     pub fn requester_ended(
         &self,
         s: &mut SocketState,

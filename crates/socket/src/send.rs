@@ -16,15 +16,15 @@ use crate::control;
 use crate::requests::{PendingRequest, QueuePosition, WRITERS};
 use crate::socket::{socket, Socket, SocketState};
 
-/// Pieces that one call to the system takes: `IOV_MAX`.
+/// The most pieces of one system call: `IOV_MAX`.
 pub const PIECES: usize = 1024;
 
-/// The system does not watch the descriptor. The number is what `enif_select` would answer.
+/// The system cannot poll the descriptor. The number is the result that `enif_select` would have.
 pub fn cannot_select(p: &Proc, what: &str) -> Raised {
     p.error(p.heap.tuple(&[atom(what), p.heap.integer(-1)]))
 }
 
-/// What a call comes to that a socket is not open for, or not free for: an answer.
+/// The descriptor, if the socket is open and free for the caller; else the call's result.
 pub fn may_write<'h>(
     p: &'h Proc,
     socket: &Socket,
@@ -74,14 +74,13 @@ fn send<'h>(
     sent_so_far(p, socket, &mut s, sent, data.len(), false, reference)
 }
 
-/// What a message is: its address, its pieces and how many bytes they have, and whether there are
-/// more than one call takes.
+/// A message's pieces, their total size in bytes, and whether there are more than one call takes.
 struct Pieces<'h> {
     all: Vec<std::borrow::Cow<'h, [u8]>>,
     size: usize,
     more: bool,
 }
-/// `None` for what is no list of binaries, or too long for a socket that keeps messages apart.
+/// `None`: no list of binaries, or too long for a socket that preserves message boundaries.
 fn pieces<'h>(socket: &Socket, mut list: Term<'h>) -> Option<Pieces<'h>> {
     let (mut all, mut size) = (Vec::new(), 0usize);
     while let Some(cell) = list.as_cons().filter(|_| all.len() < PIECES) {
@@ -126,8 +125,8 @@ fn send_message<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     sent_so_far(p, socket, &mut s, sent, size, more, a[3])
 }
 
-/// What a call answers: `ok`, `{ok, Sent}` of a message that was cut, `select` or `{select, Sent}`
-/// where the rest is to wait, `{iov, Sent}` where more pieces are to be passed.
+/// The result of a call: `ok`, `{ok, Sent}` for a truncated message, `select` or `{select, Sent}`
+/// if the rest must wait, `{iov, Sent}` if more pieces are to be passed.
 fn sent_so_far<'h>(
     p: &'h Proc,
     socket: &Socket,
@@ -169,7 +168,7 @@ fn sent_so_far<'h>(
         Err(e) => {
             s.counters.write_fails += 1;
             let reason = atom(e.name());
-            // An argument that is wrong is wrong for this call only.
+            // An invalid argument concerns this call only.
             if e != Errno::INVAL {
                 socket.fail_all(s, WRITERS, reason);
             }
@@ -178,7 +177,7 @@ fn sent_so_far<'h>(
     }
 }
 
-/// The caller waits until the socket can be written.
+/// Makes the caller wait until the socket is writable.
 pub fn wait<'h>(
     p: &'h Proc,
     socket: &Socket,

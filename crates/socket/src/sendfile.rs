@@ -1,4 +1,4 @@
-//! `nif_sendfile`: a part of a file goes to the socket without passing through a process.
+//! `nif_sendfile`: sends a part of a file without passing it through a process.
 
 use std::os::fd::{AsRawFd, RawFd};
 
@@ -13,9 +13,9 @@ use crate::requests::WRITERS;
 use crate::send::{may_write, wait};
 use crate::socket::{socket, Socket, SocketState};
 
-/// Bytes that one call to the system is asked to copy.
+/// The most bytes of one system call.
 const CHUNK: usize = 1 << 20;
-/// Bytes after which others run: the rest waits for a message that comes at once.
+/// Bytes after which other processes run: the rest waits for a select message, which comes at once.
 const TURN: usize = 16 << 20;
 
 /// The offset and the count (0: to the end of the file).
@@ -126,7 +126,7 @@ fn copy<'h>(
     }
 }
 
-/// How many bytes went, and whether that is all.
+/// Returns how many bytes were sent, and whether those are all.
 fn copy_some(
     s: &mut SocketState,
     to: RawFd,

@@ -1,4 +1,4 @@
-//! A socket: its descriptor, its state, and who waits for it.
+//! [`Socket`]: its descriptor, its state, and the processes that wait for it.
 
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -17,7 +17,7 @@ use crate::monitors::{self, SocketMonitor};
 use crate::register::register;
 use crate::requests::{PendingRequest, RequestQueue};
 
-/// What has become of a direction, as `socket:info/1` names it.
+/// State bits of a direction, as in `socket:info/1`.
 pub mod state {
     pub const BOUND: u32 = 1 << 0;
     pub const LISTENING: u32 = 1 << 1;
@@ -29,16 +29,16 @@ pub mod state {
     pub const CLOSED: u32 = 1 << 7;
 }
 
-/// `{otp, rcvbuf}` and `{otp, rcvctrlbuf}`, `{otp, sndctrlbuf}` where nobody has set them, in bytes.
+/// Defaults of `{otp, rcvbuf}`, and of `{otp, rcvctrlbuf}` and `{otp, sndctrlbuf}`, in bytes.
 pub const RECEIVE_BUFFER: usize = 8192;
 pub const CONTROL_BUFFER: usize = 1024;
 
-/// What is set by options at level `otp`, and inherited by sockets that are accepted.
+/// Settings by options at level `otp`, which accepted sockets inherit.
 #[derive(Clone)]
 pub struct SocketSettings {
     pub receive_buffer: usize,
-    /// How many times a buffer is read until that is enough for one call; 0 for once, told apart
-    /// because `getopt` tells it so.
+    /// How many full buffers one call may read; 0 means one, and differs because `getopt` returns
+    /// it.
     pub receive_times: u32,
     pub receive_control: usize,
     pub send_control: usize,
@@ -47,14 +47,14 @@ pub struct SocketSettings {
     pub in_register: bool,
 }
 
-/// Who closes the socket.
+/// The process that closes the socket.
 pub struct Closer {
     pub pid: u32,
-    /// `None` where it is the owner, who is watched anyway.
+    /// `None` for the owner, which is monitored anyway.
     pub monitor: Option<SocketMonitor>,
 }
 
-/// What a lock guards.
+/// The part of a socket that its lock guards.
 pub struct SocketState {
     fd: Option<OwnedFd>,
     pub read_state: u32,
@@ -62,36 +62,36 @@ pub struct SocketState {
     pub owner: Option<u32>,
     pub owner_monitor: Option<SocketMonitor>,
     pub closer: Option<Closer>,
-    /// The process whose connection is on its way.
+    /// The process that is connecting the socket.
     pub connector: Option<PendingRequest>,
     pub readers: RequestQueue,
     pub writers: RequestQueue,
     pub acceptors: RequestQueue,
     pub counters: SocketCounters,
     pub settings: SocketSettings,
-    /// Reads of this call that have filled their buffer.
+    /// Reads of the current call that have filled their buffer.
     pub buffers_filled: u32,
     /// `{otp, meta}`
     pub meta: OwnedTerm,
-    /// The file that `sendfile` sends, until it is done.
+    /// The file that `sendfile` is sending.
     pub file: Option<OwnedFd>,
-    /// Where the descriptor is somebody else's, and not closed here.
+    /// The descriptor belongs to other code, and is not closed here.
     pub borrowed: bool,
 }
 
 pub struct Socket {
     state: Mutex<SocketState>,
-    /// The number its reference has wherever it is built again.
+    /// The numbers of its magic reference, the same each time that is built.
     reference: [u32; 3],
     me: Weak<Socket>,
     pub domain: i32,
     pub kind: i32,
     pub protocol: i32,
-    /// The descriptor it was made of, where it was not opened here.
+    /// The descriptor it was made from, if it was not opened here.
     pub original: Option<RawFd>,
 }
 
-/// What a socket is made of.
+/// Arguments of [`Socket::new`].
 pub struct Parts {
     pub fd: OwnedFd,
     pub domain: i32,
@@ -103,7 +103,7 @@ pub struct Parts {
 }
 
 impl Socket {
-    /// A socket that a process owns. One that has ended by now owns it as well: it is closed then.
+    /// Makes a socket with an owner. If the owner has ended by now, the socket is closed at once.
     pub fn new(parts: Parts, owner: u32) -> Arc<Socket> {
         let Parts { fd, domain, kind, protocol, original, borrowed, settings } = parts;
         count::opened(domain, kind, protocol);
@@ -147,7 +147,7 @@ impl Socket {
     pub fn lock(&self) -> MutexGuard<'_, SocketState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
-    /// Itself, as others hold it. `None` while it goes.
+    /// Another reference to it. `None` while it is being dropped.
     pub fn shared(&self) -> Option<Arc<Socket>> {
         self.me.upgrade()
     }
@@ -165,7 +165,7 @@ impl Socket {
         let socket = h.tuple(&[name, self.term(h)]);
         h.tuple(&[name, socket, atom(tag), info])
     }
-    /// Tells a process that its operation will not be done.
+    /// Tells a process that its operation is aborted.
     pub fn abort(&self, r: &PendingRequest, reason: Term<'_>) {
         let Some(me) = self.shared() else { return };
         post(r.pid, |h| {
@@ -173,7 +173,7 @@ impl Socket {
             me.message(h, "abort", info)
         });
     }
-    /// Tells who keeps the register of sockets.
+    /// Sends the socket to the process that keeps the register of sockets.
     pub fn tell_register(&self, what: &str) {
         let (Some(keeper), Some(me)) = (register(), self.shared()) else { return };
         post(keeper, |h| {
@@ -181,7 +181,8 @@ impl Socket {
             h.tuple(&[atom("$socket"), atom(what), socket])
         });
     }
-    /// Has a process hear when the socket can be read, or written. False where the system refuses.
+    /// Sends a process a message when the socket is readable or writable. False: it cannot be
+    /// polled.
     pub fn select(
         &self,
         s: &mut SocketState,
@@ -200,7 +201,7 @@ impl Socket {
         }
         fine
     }
-    /// Takes back what was selected. True where the message was not sent yet.
+    /// Cancels a selection. True if its message was not sent yet.
     pub fn unselect(&self, s: &SocketState, which: EventMask) -> bool {
         let (Some(fd), Some(me)) = (s.fd(), self.shared()) else { return false };
         select::cancel(fd, &(me as MagicResource), which) == which
@@ -222,14 +223,14 @@ impl SocketState {
     pub fn fd(&self) -> Option<RawFd> {
         self.fd.as_ref().map(AsRawFd::as_raw_fd)
     }
-    /// The descriptor of a socket that is open: none where it is closed, or about to be.
+    /// The descriptor of an open socket: none if it is closed or closing.
     pub fn open(&self) -> Option<RawFd> {
         self.fd().filter(|_| self.read_state & (state::CLOSED | state::CLOSING) == 0)
     }
     pub fn is_selected(&self) -> bool {
         (self.read_state | self.write_state) & state::SELECTED != 0
     }
-    /// Gives the descriptor up, to be closed unless it is somebody else's.
+    /// Takes the descriptor, to be closed by the caller; `None` if it belongs to other code.
     pub fn take_descriptor(&mut self) -> Option<OwnedFd> {
         let fd = self.fd.take()?;
         match self.borrowed {
@@ -245,7 +246,7 @@ impl SocketState {
     }
 }
 
-/// The socket behind a native's first argument.
+/// The socket that a native's first argument refers to.
 pub fn socket<'h>(p: &Proc, t: Term<'h>) -> Result<&'h Socket, Raised> {
     let r = Heap::resource_ref(t).and_then(|r| r.downcast_ref::<Socket>());
     r.ok_or_else(|| p.badarg())

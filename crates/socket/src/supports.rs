@@ -1,4 +1,4 @@
-//! `nif_supports`: what the system has, with the numbers that `prim_socket` passes for the names.
+//! `nif_supports`: features of the system, with the numbers that `prim_socket` passes.
 
 use kvik_env::socket::raw::{self as sys, SIOCGIFTXQLEN, SIOCSIFTXQLEN};
 use kvik_heap::Heap;
@@ -88,7 +88,7 @@ pub fn supports_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.list(&all))
 }
 
-/// A list of names with numbers, the last of the table first.
+/// A list of names with numbers, in reverse order of the table.
 fn pairs<'h>(h: &'h Heap, all: impl DoubleEndedIterator<Item = (&'static str, u64)>) -> Term<'h> {
     let pairs: Vec<_> = all.rev().map(|(name, n)| h.tuple(&[atom(name), h.unsigned(n)])).collect();
     h.list(&pairs)
@@ -108,7 +108,7 @@ pub fn supports_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
-/// `[{[Name, …], Number}, …]`: those that have options first, then the system's list backwards.
+/// `[{[Name, …], Number}, …]`: protocols that have options first, then the system's list reversed.
 fn protocols(h: &Heap) -> Term<'_> {
     const OWN: [(&str, i32); 5] = [
         ("sctp", libc::IPPROTO_SCTP),
@@ -130,7 +130,7 @@ fn protocols(h: &Heap) -> Term<'_> {
     h.list(&all)
 }
 
-/// `[{Level, [{Name, Number} | Name, …]}, …]`: a name alone is an option that is not there.
+/// `[{Level, [{Name, Number} | Name, …]}, …]`: a name alone is an unsupported option.
 fn options(h: &Heap) -> Term<'_> {
     let mut levels = Vec::new();
     for (number, table) in LEVELS.iter().rev() {

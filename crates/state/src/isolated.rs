@@ -1,8 +1,8 @@
 //! Several VMs in one program.
 //!
-//! A [`State`] holds the values of all [`Slot`]s, made on first use. Who may use them has a
-//! [`Membership`]: the handle [`Vm`], each of its threads, and calls that were put off. A thread belongs
-//! to one VM until it ends, so that its thread-local variables do too. Threads that joined none use the
+//! A [`State`] holds the values of all [`Slot`]s, made on first use. Its users have a
+//! [`Membership`]: the handle [`Vm`], each of its threads, and deferred calls. A thread belongs to
+//! one VM until it ends, and so do its thread-local variables. Threads that joined none use the
 //! program's default VM.
 
 use std::any::Any;
@@ -18,7 +18,7 @@ type Value = Box<dyn Any + Send + Sync>;
 /// A static that has a value in each VM.
 pub struct Slot<T> {
     init: fn() -> T,
-    /// Its place in each [`State`], plus one; 0 until it is used first.
+    /// Its index in each [`State`], plus one; 0 until its first use.
     place: AtomicUsize,
 }
 
@@ -42,15 +42,17 @@ impl<T> Slot<T> {
 
 impl<T: Send + Sync + 'static> Deref for Slot<T> {
     type Target = T;
-    /// The value in this thread's VM. It is there as long as that VM, see [`Vm::temporary`].
+    /// The value in this thread's VM. It lives as long as that VM, see [`Vm::temporary`].
     fn deref(&self) -> &T {
         let place = self.place();
         let state = current();
-        // SAFETY: the state of the VM that this thread belongs to, or is within: a membership keeps it.
+        // SAFETY: the state of the VM that this thread joined, or whose `within` it runs: a
+        // membership keeps it.
         let state = unsafe { &*state };
         let value = state.value(place, || Box::new((self.init)()));
-        // SAFETY: a value stays until the state is emptied. That is never, or when nobody has a
-        // membership any more, from when on nobody uses it, as the caller of `Vm::temporary` says.
+        // SAFETY: a value stays until the state is emptied. That is never, or after the last
+        // membership has ended; from then on nothing uses it, as the caller of `Vm::temporary`
+        // guarantees.
         let value: &Value = unsafe { &*value };
         match value.downcast_ref() {
             Some(value) => value,
@@ -59,18 +61,18 @@ impl<T: Send + Sync + 'static> Deref for Slot<T> {
     }
 }
 
-/// So many groups of places, each of twice the size of the one before.
+/// Number of groups of indices, each of twice the size of the one before.
 const GROUPS: usize = usize::BITS as usize;
 
 /// The state of one VM.
 struct State {
-    /// By place: null for what was not used yet.
+    /// By index: null for a slot that was not used yet.
     values: [OnceLock<Box<[AtomicPtr<Value>]>>; GROUPS],
-    /// The places of the values, in the order in which they were made.
+    /// The indices of the values, in the order in which they were made.
     order: Mutex<Vec<usize>>,
-    /// How many memberships there are.
+    /// Number of memberships.
     members: AtomicUsize,
-    /// Are the values dropped when nobody is a member any more?
+    /// Whether the values are dropped when the last membership ends.
     is_temporary: bool,
     is_emptied: AtomicBool,
 }
@@ -91,7 +93,7 @@ impl State {
         let new = || (0..size).map(|_| AtomicPtr::default()).collect();
         &self.values[group].get_or_init(new)[place - size]
     }
-    /// Two threads may make it; one is kept.
+    /// Two threads may make the value at once; one of the two is kept.
     fn value(&self, place: usize, make: impl FnOnce() -> Value) -> *mut Value {
         let cell = self.cell(place);
         let there = cell.load(Ordering::Acquire);
@@ -115,8 +117,8 @@ impl State {
     fn order(&self) -> std::sync::MutexGuard<'_, Vec<usize>> {
         self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// Drops the values, the last to be made first. What one of them uses when it is dropped is there, or
-    /// made anew, and dropped in turn.
+    /// Drops the values, the last made first. If dropping one uses another, that one is still
+    /// there, or is made anew and dropped in turn.
     fn empty(self: &Arc<State>) {
         let _within = Within::new(self.clone());
         self.is_emptied.store(true, Ordering::Relaxed);
@@ -124,7 +126,7 @@ impl State {
         while let Some(place) = self.next_to_drop().filter(|_| left > 0) {
             left -= 1;
             let value = self.cell(place).swap(ptr::null_mut(), Ordering::AcqRel);
-            // SAFETY: it was in the cell, whence it has been taken: this is the one who drops it. Nobody
+            // SAFETY: the swap took the value out of its cell, so only this call drops it. Nothing
             // uses it, as `deref` says: only this thread has the state, by `_within`.
             drop(unsafe { Box::from_raw(value) });
         }
@@ -152,7 +154,7 @@ fn default() -> &'static Arc<State> {
     DEFAULT.get_or_init(|| State::new(false))
 }
 
-/// A thread's own.
+/// A thread's membership.
 struct Member {
     _vm: Membership,
 }
@@ -177,11 +179,11 @@ impl Membership {
             Arc::increment_strong_count(state);
             Arc::from_raw(state)
         };
-        // Another thread has no business with values that are being dropped.
+        // Other threads must not use values that are being dropped.
         let is_emptied = state.is_emptied.load(Ordering::Relaxed);
         Membership::of(if is_emptied { State::new(true) } else { state })
     }
-    /// The calling thread, which has used no state yet, belongs to that VM until it ends.
+    /// Makes the calling thread, which has used no state yet, belong to that VM until it ends.
     pub fn join(self) {
         if Arc::ptr_eq(&self.0, default()) {
             return;
@@ -193,7 +195,7 @@ impl Membership {
         });
         CURRENT.set(state);
     }
-    /// Calls `f` in that VM. Thread-local variables are the thread's: this is for what needs none.
+    /// Calls `f` in that VM. Thread-local variables remain the thread's, so `f` must not need any.
     pub fn within<R>(self, f: impl FnOnce() -> R) -> R {
         let _within = Within::new(self.0.clone());
         f()
@@ -222,21 +224,22 @@ impl Drop for Within {
     }
 }
 
-/// A VM's state. It goes with the last of its threads, if this handle was dropped.
+/// A VM's state. After this handle was dropped, it is freed with the last of its threads.
 pub struct Vm(Membership);
 
 impl Vm {
-    /// One whose state stays in memory until the program ends, as safe code may hold references to it.
+    /// A VM whose state stays in memory until the program ends, as safe code may hold references to
+    /// it.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Vm {
         Vm(Membership::of(State::new(false)))
     }
-    /// One whose state is freed.
+    /// A VM whose state is freed.
     ///
     /// # Safety
-    /// References to what [`vm_state!`](crate::vm_state) declares are `&'static`. None that was had in
-    /// this VM, and nothing that was made from one, is used after the handle has been dropped or
-    /// reset and the VM's threads have ended, but by calls that were made with [`bind`](crate::bind).
+    /// References to what [`vm_state!`](crate::vm_state) declares are `&'static`. None obtained in
+    /// this VM, and nothing made from one, is used after the handle has been dropped or reset and
+    /// the VM's threads have ended, except by calls made with [`bind`](crate::bind).
     pub unsafe fn temporary() -> Vm {
         Vm(Membership::of(State::new(true)))
     }
@@ -247,13 +250,14 @@ impl Vm {
             vm.join();
             f()
         };
-        // To join the thread waits for its thread-local variables too, which the scope would not.
+        // Joining the thread waits for its thread-local variables too; the end of the scope would
+        // not.
         match thread::scope(|s| s.spawn(in_vm).join()) {
             Ok(r) => r,
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }
-    /// It is as new. Threads that are in it still go on with the state there was.
+    /// Gives the VM a new state. Threads that are in it still keep the old one.
     pub fn reset(&mut self) {
         self.0 = Membership::of(State::new(self.0 .0.is_temporary));
     }

@@ -1,8 +1,9 @@
-//! VM state as a value: what a run mutates is declared by [`vm_state!`].
+//! VM state as a value: statics that a run mutates are declared by [`vm_state!`].
 //!
-//! Without the feature `isolated` the macro makes plain statics, and threads need no VM: that is how the
-//! program is built. With it, which unit tests enable, each [`Vm`] has values of its own for all of
-//! these statics. docs/internals/vm-state.md says why, and which statics are not declared so.
+//! Without the feature `isolated` the macro makes plain statics, and threads need no VM: that is
+//! how the program is built. With it, which unit tests enable, each [`Vm`] has values of its own
+//! for all of these statics. docs/internals/vm-state.md says why, and which statics are not
+//! declared so.
 
 #[cfg(feature = "isolated")]
 mod isolated;
@@ -40,7 +41,7 @@ impl Membership {
     pub fn of_this_thread() -> Membership {
         Membership
     }
-    /// The calling thread, which has used no state yet, belongs to that VM until it ends.
+    /// Makes the calling thread, which has used no state yet, belong to that VM until it ends.
     #[inline]
     pub fn join(self) {}
     /// Calls `f` in that VM.
@@ -50,8 +51,8 @@ impl Membership {
     }
 }
 
-/// For a new thread: does the same in the VM of the thread that calls this. Every thread of the VM is
-/// started with it.
+/// Wraps `f` for a new thread, so that it runs in the VM of the thread that calls this. Every
+/// thread of the VM is started with it.
 #[inline]
 pub fn inherit<R>(f: impl FnOnce() -> R) -> impl FnOnce() -> R {
     let vm = Membership::of_this_thread();
@@ -61,8 +62,8 @@ pub fn inherit<R>(f: impl FnOnce() -> R) -> impl FnOnce() -> R {
     }
 }
 
-/// For what any thread may call later, as when memory is freed: does the same in the VM of the thread
-/// that calls this.
+/// Wraps `f` for a later call on any thread, as when memory is freed, so that it runs in the VM of
+/// the thread that calls this.
 #[inline]
 pub fn bind<R>(f: impl FnOnce() -> R) -> impl FnOnce() -> R {
     let vm = Membership::of_this_thread();

@@ -138,7 +138,7 @@ fn panics_come_out_of_a_vm() {
     assert_eq!(vm.enter(|| NUMBER.load(Relaxed)), 7);
 }
 
-/// Counts those there are, and uses other state as it is dropped.
+/// Counts its instances, and uses other state when it is dropped.
 struct Counted(Arc<AtomicUsize>);
 impl Counted {
     fn new(all: &Arc<AtomicUsize>) -> Counted {
@@ -149,7 +149,7 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         NUMBER.fetch_add(1, Relaxed);
-        // What is put off meanwhile may run anywhere.
+        // A deferred call may run on any thread.
         let later = bind(|| NUMBER.load(Relaxed));
         assert_eq!(thread::spawn(later).join().unwrap(), 7);
         self.0.fetch_sub(1, Relaxed);

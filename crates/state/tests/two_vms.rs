@@ -1,4 +1,4 @@
-//! Two VMs side by side in one program: neither sees the other's state, and what one had comes back.
+//! Two VMs in one program: neither sees the other's state, and the memory of each is freed.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
@@ -17,7 +17,7 @@ use kvik_term::{am, node, Atom, Term};
 struct Counting;
 static IN_USE: AtomicIsize = AtomicIsize::new(0);
 
-// SAFETY: the system's own, with a count beside.
+// SAFETY: the system's allocator, with a count added.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, l: Layout) -> *mut u8 {
         IN_USE.fetch_add(l.size() as isize, Relaxed);
@@ -53,7 +53,7 @@ fn bif<'h>(p: &'h Proc, m: &str, name: &str, args: &[Term<'h>]) -> Term<'h> {
         p.heap.set_reductions(4000);
         match f(p, args) {
             Ok(t) => return t,
-            // The rest comes in another turn.
+            // The rest follows in another time slice.
             Err(_) if p.heap.exc_class() == ErrorClass::Again as u8 => {}
             Err(_) => panic!("{m}:{name} failed"),
         }
@@ -63,7 +63,7 @@ fn bif<'h>(p: &'h Proc, m: &str, name: &str, args: &[Term<'h>]) -> Term<'h> {
 const TABLE: &str = "two_vms";
 const ROWS: i64 = 1000;
 
-/// Whatever a program may leave behind, so much that it can't be overlooked: `n` of everything.
+/// Creates `n` of everything that a program may leave behind, so much that a leak is noticed.
 fn fill(n: usize) {
     node::set(atom(&format!("node{n}@here")), n as u32);
     kvik_port::table::set_limit(1024 * n.next_power_of_two());
@@ -95,7 +95,7 @@ fn fill(n: usize) {
     bif(&p, "persistent_term", "put", &[table, value]);
 }
 
-/// What of it can be seen.
+/// The observable part of that state.
 #[derive(PartialEq, Debug)]
 struct Seen {
     node: String,
@@ -127,7 +127,7 @@ fn seen() -> Seen {
     }
 }
 
-/// Of a VM that nobody has used.
+/// The observable state of an unused VM.
 fn nothing() -> Seen {
     Seen {
         node: "nonode@nohost".into(),
@@ -141,7 +141,7 @@ fn nothing() -> Seen {
         binary_bytes: 0,
     }
 }
-/// Whether it is that of `fill(n)`.
+/// Whether it is the state after `fill(n)`.
 fn check(seen: &Seen, n: usize) {
     let binary_bytes = seen.binary_bytes;
     assert!(binary_bytes > 1000 * n);
@@ -159,21 +159,21 @@ fn check(seen: &Seen, n: usize) {
     assert_eq!(*seen, expected);
 }
 
-/// Has freed what threads have put off, as far as nobody holds it.
+/// Runs deferred frees, as far as no thread pins them.
 fn flush() {
     for _ in 0..3 {
         kvik_sync::table::wait_for_all();
     }
 }
 
-/// In each so many of everything.
+/// Number of items of each kind in each VM.
 const MANY: [usize; 2] = [3000, 2000];
 
-/// Both filled at the same time, looked at, one reset, both dropped: bytes that were in use when both
-/// were full, and that the one and then the other gave back.
+/// Fills both at the same time, checks them, resets one, drops both. Returns the bytes that were in
+/// use when both were full, and those that the one and then the other freed.
 fn round() -> [isize; 3] {
     let begin = in_use();
-    // SAFETY: what `fill` and `seen` refer to stays in them.
+    // SAFETY: references that `fill` and `seen` obtain do not leave them.
     let (mut a, b) = unsafe { (Vm::temporary(), Vm::temporary()) };
     let both = Barrier::new(2);
     thread::scope(|s| {
@@ -210,7 +210,7 @@ fn round() -> [isize; 3] {
 
 #[test]
 fn two_vms_share_nothing_and_give_back_what_they_had() {
-    // What there is once for all VMs, as atoms are, is made in the first round.
+    // State shared by all VMs, such as atoms, is made in the first round.
     round();
     let (bytes, literals) = (in_use(), literal::bytes());
     let [full, by_reset, by_drop] = round();

@@ -1,8 +1,8 @@
-//! [`Guard`]: what was looked up in a [`SlotTable`](crate::SlotTable) stays in memory while one is
-//! held.
+//! [`Guard`]: while one is held, what was looked up in a [`SlotTable`](crate::SlotTable) stays in
+//! memory.
 //!
-//! A scheduler holds the memory of all tables for as long as it runs processes ([`EpochPin`]), and says
-//! between two of them that it has let go of everything. A guard that is taken meanwhile only counts.
+//! A scheduler pins the memory of all tables for as long as it runs processes ([`EpochPin`]), and
+//! renews the pin between two of them. A guard that is taken while the pin exists only counts.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -10,15 +10,15 @@ use std::marker::PhantomData;
 use crossbeam_epoch as epoch;
 
 thread_local! {
-    /// Guards that count on this thread's `EpochPin`, and one for itself; 0 without it.
+    /// Guards that rely on this thread's `EpochPin`, plus one for the pin itself; 0 without it.
     static NESTED_GUARDS: Cell<usize> = const { Cell::new(0) };
-    /// Looks to come for what can be freed.
+    /// Remaining checks for memory that can be freed.
     static LOOKS: Cell<u32> = const { Cell::new(0) };
 }
-/// So many looks later what this thread took out of tables has been freed, unless others hold it.
+/// After so many checks, what this thread took out of tables has been freed, unless others pin it.
 const LOOKS_PER_FLUSH: u32 = 64;
 
-/// This thread has put off that something is freed.
+/// This thread has deferred a free.
 #[inline]
 pub(crate) fn put_off() {
     LOOKS.set(LOOKS_PER_FLUSH)
@@ -26,7 +26,7 @@ pub(crate) fn put_off() {
 
 /// What has been looked up stays in memory while this is held.
 pub struct Guard {
-    /// None: the thread's `EpochPin` serves.
+    /// `None`: the thread's `EpochPin` protects it.
     own: Option<epoch::Guard>,
     one_thread: PhantomData<*mut ()>,
 }
@@ -53,13 +53,13 @@ impl Drop for Guard {
     }
 }
 
-/// Held by a thread that looks things up all the time.
+/// The pin of a thread that looks things up all the time.
 pub struct EpochPin {
     epoch: Option<epoch::Guard>,
 }
 
 impl EpochPin {
-    /// One for each thread; a second is of no use, and does no harm.
+    /// One is enough for a thread; a second has no effect.
     pub fn take() -> EpochPin {
         let mut hold = EpochPin { epoch: None };
         hold.resume();
@@ -71,15 +71,16 @@ impl EpochPin {
             NESTED_GUARDS.set(1);
         }
     }
-    /// Lets go of what was looked up until now, if nobody else on this thread holds it.
+    /// Unpins what was looked up until now, unless this thread holds a guard.
     #[inline]
     pub fn renew(&mut self) {
         if let Some(epoch) = self.epoch.as_mut().filter(|_| NESTED_GUARDS.get() == 1) {
             epoch.repin();
         }
     }
-    /// Has what nobody holds freed, where this thread has taken something out of a table not long ago:
-    /// all threads share what there is to be freed, and to look there takes longer with each that does.
+    /// Frees what no thread pins, if this thread has taken something out of a table lately: all
+    /// threads share the list of deferred frees, and a check takes longer with each thread that
+    /// makes one.
     #[inline]
     pub fn flush_some(&self) {
         let looks = LOOKS.get();
@@ -88,13 +89,13 @@ impl EpochPin {
             self.flush();
         }
     }
-    /// The same, whatever this thread did.
+    /// The same unconditionally.
     pub fn flush(&self) {
         if let Some(epoch) = &self.epoch {
             epoch.flush();
         }
     }
-    /// Holds nothing while `f` runs, so that others needn't wait for this thread.
+    /// Pins nothing while `f` runs, so that other threads' frees needn't wait for this one.
     pub fn released<R>(&mut self, f: impl FnOnce() -> R) -> R {
         self.let_go();
         let r = f();
@@ -111,7 +112,7 @@ impl EpochPin {
 impl Drop for EpochPin {
     fn drop(&mut self) {
         self.let_go();
-        // Guards that count on it are left: it has to stay.
+        // Guards that rely on it are left: it has to stay.
         std::mem::forget(self.epoch.take());
     }
 }

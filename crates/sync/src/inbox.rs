@@ -1,24 +1,24 @@
 //! [`Inbox`]: many producers, one consumer, one atomic operation for each push.
 //!
-//! Producers push onto a stack; the consumer takes the whole stack with one operation and turns it
-//! round, so that each producer's items come in the order they were pushed. The head also says what
-//! the consumer does:
+//! Producers push onto a stack; the consumer takes the whole stack with one operation and reverses
+//! it, so that each producer's items come in the order in which they were pushed. The head also
+//! encodes the consumer's state:
 //!
 //! | head | meaning |
 //! |---|---|
-//! | `EMPTY` | nothing there, the consumer is up and will look again before it waits |
-//! | `PARKED` | nothing there, the consumer waits: who replaces this wakes it |
+//! | `EMPTY` | no items; the consumer is awake and will check again before it waits |
+//! | `PARKED` | no items; the consumer waits, and the thread that replaces this wakes it |
 //! | `CLOSED` | the consumer is gone for good: nothing can be pushed |
 //! | else | the item pushed last |
 //!
 //! In single-threaded mode (see [`crate::single_threaded`]) the operations `…_alone` do the same
-//! without atomic read-modify-write, which are a tenth of the price of a message.
+//! without atomic read-modify-write operations, which would be a tenth of the cost of a message.
 
 use std::ptr;
 
 use crate::atomic::{last, AtomicPtr, Ordering};
 
-/// An item on its way. Made before the push so that the push itself cannot fail for memory.
+/// A queued item. Allocated before the push, so that the push itself cannot run out of memory.
 pub struct InboxNode<T> {
     next: *mut InboxNode<T>,
     item: T,
@@ -37,10 +37,10 @@ impl<T> InboxNode<T> {
     }
 }
 
-/// What became of a push.
+/// The result of a push.
 pub enum Push<T> {
     Queued,
-    /// The consumer was parked and is the pusher's to wake.
+    /// The consumer was parked, and the pusher has to wake it.
     WasParked,
     Closed(Box<InboxNode<T>>),
 }
@@ -89,7 +89,7 @@ impl<T> Inbox<T> {
             }
         }
     }
-    /// Is there nothing to take?
+    /// Whether there is nothing to take.
     pub fn is_empty(&self) -> bool {
         is_mark(self.head.load(Ordering::Relaxed))
     }
@@ -99,7 +99,8 @@ impl<T> Inbox<T> {
     pub fn is_closed(&self) -> bool {
         self.head.load(Ordering::Acquire).addr() == CLOSED
     }
-    /// Takes everything, and shows each item, the last first. For the consumer, while it is up.
+    /// Takes everything, and passes each item to `see`, the last first. For the consumer, while it
+    /// is not parked.
     #[inline]
     pub fn take(&self, see: impl FnMut(&T)) -> Chain<T> {
         if self.is_empty() {
@@ -107,27 +108,27 @@ impl<T> Inbox<T> {
         }
         Chain::reversed(self.head.swap(mark(EMPTY), Ordering::AcqRel), see)
     }
-    /// The items that have come so far, the last first. They stay.
+    /// The items so far, the last first. They stay in the inbox.
     ///
     /// # Safety
-    /// For the consumer, which takes nothing as long as it uses what this gives.
+    /// For the consumer, which takes nothing as long as it uses the result.
     pub(crate) unsafe fn items<'a>(&self) -> impl Iterator<Item = &'a T>
     where
         T: 'a,
     {
-        // SAFETY: nodes that were pushed are changed and freed by the consumer only; the acquiring load
-        // shows them as they were pushed.
+        // SAFETY: nodes that were pushed are changed and freed by the consumer only; the acquiring
+        // load shows them as they were pushed.
         let at = |p: *mut InboxNode<T>| (!is_mark(p)).then(|| unsafe { &*p });
         std::iter::successors(at(self.head.load(Ordering::Acquire)), move |n| at(n.next))
             .map(|n| &n.item)
     }
-    /// The consumer is about to wait. False when there is something to take.
+    /// Parks the consumer, which is about to wait. False if there is something to take.
     pub fn park(&self) -> bool {
         self.head
             .compare_exchange(mark(EMPTY), mark(PARKED), Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
     }
-    /// Ends a wait without an item. True for the one who ended it.
+    /// Ends a wait without an item. True for the one caller that ended it.
     #[inline]
     pub fn unpark(&self) -> bool {
         self.is_parked() && self.end_wait()
@@ -137,13 +138,13 @@ impl<T> Inbox<T> {
             .compare_exchange(mark(PARKED), mark(EMPTY), Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
     }
-    /// The consumer goes for good. Gives what was still there.
+    /// Closes the inbox for good. Returns the items that were still there.
     pub fn close(&self) -> Chain<T> {
         Chain::reversed(self.head.swap(mark(CLOSED), Ordering::AcqRel), |_| ())
     }
 }
 
-/// For the one thread that changes any inbox.
+/// For the only thread that changes inboxes.
 impl<T> Inbox<T> {
     /// # Safety
     /// No other thread calls this, or anything else that changes the inbox; so for all below.
@@ -249,7 +250,7 @@ impl<T> Chain<T> {
     pub fn is_empty(&self) -> bool {
         self.first.is_null()
     }
-    /// Puts what is in another chain after what is here.
+    /// Appends another chain.
     #[inline]
     pub fn append(&mut self, mut other: Chain<T>) {
         if self.is_empty() {

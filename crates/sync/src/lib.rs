@@ -1,9 +1,9 @@
 //! The lock-free pieces under processes: inboxes, tasks with a private part, the process table.
 //!
-//! Who owns what: a [`Task`] has a shared part anybody may read, an inbox anybody may push to, and
-//! a private part that only the holder of its [`RunToken`] may touch. There is one run token for
-//! each task; while the task waits, the run token lies in its inbox, and the push that ends the
-//! wait gets it.
+//! Ownership: a [`Task`] has a shared part that any thread may read, an inbox that any thread may
+//! push to, and a private part that only the holder of its [`RunToken`] may touch. There is one run
+//! token for each task; while the task waits, the run token lies in its inbox, and the push that
+//! ends the wait gets it.
 
 mod atomic;
 pub mod guard;

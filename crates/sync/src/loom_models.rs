@@ -1,6 +1,6 @@
-//! Loom models: each is run with every order of its threads' steps, and with everything that their
-//! atomics may read (`make loom`), but for a bound on how often they are taken off. They model the
-//! code itself, with few threads and few items.
+//! Loom models: each is run with every interleaving of its threads, and with every value that their
+//! atomics may read (`make loom`), up to a bound on preemptions. They test the code itself, with
+//! few threads and few items.
 
 use loom::cell::Cell;
 use loom::sync::{Arc, Mutex, Notify};
@@ -13,8 +13,7 @@ use crate::spin_lock::SpinLock;
 use crate::table::Numbered;
 use crate::task::{Pushed, RunToken, SelfHandle, Task};
 
-/// Something that may not be looked at by a thread which does not know that it was written: loom
-/// fails where one does.
+/// Data that a thread may read only after synchronising with the write: loom fails otherwise.
 struct Item(Cell<u32>);
 
 impl Item {
@@ -28,7 +27,7 @@ impl Item {
     }
 }
 
-/// Threads are taken off at most so often where they could go on: what goes wrong does so with few.
+/// Bound on preemptions of threads that could go on: few are enough to show an error.
 const PREEMPTIONS: usize = 2;
 
 fn check(model: impl Fn() + Sync + Send + 'static) {
@@ -62,7 +61,8 @@ fn nothing_is_lost_and_each_producers_order_is_kept() {
     });
 }
 
-/// Of those who would end a wait one does: who pushes first, or who takes the wait back.
+/// Exactly one of the threads that would end a wait does: the first to push, or the one that
+/// cancels the wait.
 #[test]
 fn a_wait_is_ended_once() {
     check(|| {
@@ -86,7 +86,7 @@ fn a_wait_is_ended_once() {
     });
 }
 
-/// What is pushed while the inbox closes is in what closing gives, or comes back.
+/// An item that is pushed while the inbox closes is in the result of closing, or is returned.
 #[test]
 fn closing_leaves_nothing_behind() {
     check(|| {
@@ -114,7 +114,7 @@ impl Numbered for Shared {
         1
     }
 }
-/// The private part: loom sees whether two threads touch it at once.
+/// The private part: loom detects two threads that touch it at once.
 struct Private {
     me: SelfHandle<Shared, Private, u32>,
     sum: Cell<u32>,
@@ -122,10 +122,10 @@ struct Private {
 }
 type Run = RunToken<Shared, Private, u32>;
 
-/// What the sum is when everything has come.
+/// The sum when everything has arrived.
 const ALL: u32 = 7;
 
-/// Runs a task until it waits or has got everything.
+/// Runs a task until it waits or has received everything.
 fn run(mut run_token: Run) {
     loop {
         let p = run_token.private();
@@ -143,7 +143,7 @@ fn run(mut run_token: Run) {
     }
 }
 
-/// A task that is sent 1, 2 and 4 by several threads, each of which runs it where it ends its wait.
+/// A task that is sent 1, 2 and 4 by several threads, each of which runs it if it ends its wait.
 fn sent_to_by(senders: &'static [&'static [u32]], woken_once_more: bool) {
     let ended = Arc::new(Mutex::new(0));
     let note = ended.clone();
@@ -188,8 +188,8 @@ fn a_task_may_be_woken_without_an_item() {
     check(|| sent_to_by(&[&[3, 4]], true));
 }
 
-/// What is sent to a task that ends is there when it closes, comes back, or makes the sender the one
-/// who runs it.
+/// An item sent to a task that ends is there when it closes, is returned, or makes the sender run
+/// the task.
 #[test]
 fn a_task_that_ends_answers_for_all_it_was_sent() {
     check(|| {
@@ -198,7 +198,7 @@ fn a_task_that_ends_answers_for_all_it_was_sent() {
         let run_token: Run =
             Task::start(Shared, |me, _| Private { me, sum: Cell::new(0), ended: note });
         let task = run_token.task().clone();
-        // Adds up what was sent, and ends whatever that is.
+        // Adds up what was sent, and ends whatever the sum is.
         fn end(run_token: Run) {
             let p = run_token.private();
             p.sum.set(p.sum.get() + p.me.take(|_| ()).sum::<u32>());
@@ -227,17 +227,17 @@ fn a_task_that_ends_answers_for_all_it_was_sent() {
     });
 }
 
-/// A task that takes all it was sent, handles one item in a time slice, and keeps the others.
+/// A task that takes all its items, handles one in a time slice, and keeps the others.
 struct Slow {
     me: SelfHandle<Shared, Slow, u32>,
     rest: Chain<u32>,
-    /// The last item of each sender. Loom sees whether two threads touch it at once.
+    /// The last item of each sender. Loom detects two threads that touch it at once.
     last: [Cell<u32>; 2],
     ended: Arc<Mutex<u32>>,
 }
 type RunSlow = RunToken<Shared, Slow, u32>;
 
-/// One that has been sent nothing, and how often one has ended.
+/// A task without items, and a counter of ended tasks.
 fn start_slow() -> (RunSlow, Arc<Mutex<u32>>) {
     let ended = Arc::new(Mutex::new(0));
     let note = ended.clone();
@@ -250,7 +250,7 @@ fn start_slow() -> (RunSlow, Arc<Mutex<u32>>) {
     (run_token, ended)
 }
 
-/// The items: tens say from whom, the rest is counted.
+/// The items: the tens name the sender, the ones count.
 const FROM: [&[u32]; 2] = [&[1, 2], &[11]];
 
 fn run_slow(mut run_token: RunSlow) {
@@ -268,7 +268,7 @@ fn run_slow(mut run_token: RunSlow) {
             *p.ended.lock().unwrap() += 1;
             return run_token.finish();
         }
-        // With a rest it must not wait: nobody would come for that.
+        // With items left it must not wait: no push would wake it for those.
         if p.rest.is_empty() {
             match run_token.park() {
                 Some(t) => run_token = t,
@@ -301,8 +301,8 @@ fn what_is_kept_of_a_chain_goes_before_what_comes() {
 
 // ---- one thread that changes inboxes ----
 
-/// A scheduler whose thread alone changes inboxes: what others have to send they hand over, each
-/// sender's in order, and wake it where it sleeps.
+/// A scheduler whose thread alone changes inboxes: other threads hand over what they have to send,
+/// in order for each sender, and wake the scheduler if it sleeps.
 #[test]
 fn the_one_thread_sends_what_others_hand_over() {
     check(|| {
@@ -351,7 +351,7 @@ fn the_one_thread_sends_what_others_hand_over() {
 
 // ---- sleeping threads ----
 
-/// A scheduler that finds nothing to do sleeps; those who give it work wake it.
+/// A scheduler without work sleeps; threads that give it work wake it.
 #[test]
 fn no_sleeper_is_forgotten() {
     check(|| {
@@ -382,7 +382,7 @@ fn no_sleeper_is_forgotten() {
     });
 }
 
-/// The count of those asleep, kept by whoever takes the mark back, comes out even.
+/// The number of sleeping threads, decremented by whichever thread clears the mark, stays correct.
 #[test]
 fn one_takes_back_that_a_thread_sleeps() {
     check(|| {

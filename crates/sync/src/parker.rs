@@ -1,20 +1,20 @@
-//! [`Parker`]: a thread that sleeps where nothing is there for it, and those who give it something.
+//! [`Parker`]: a thread that sleeps while it has no work, and the threads that give it work.
 //!
-//! | the thread | who gives |
+//! | the sleeping thread | a thread that adds work |
 //! |---|---|
-//! | `sleeps` | gives it something |
-//! | looks once more whether something is there | `must_wake`: if so, wakes it |
-//! | if not: waits to be woken | |
+//! | `sleeps` | adds work |
+//! | checks once more for work | `must_wake`: if so, wakes it |
+//! | if there is none: waits to be woken | |
 //! | `is_up` | |
 //!
-//! Both write one thing and then read the other's, with a fence between, so one of them at least
-//! sees what the other wrote. What wakes the thread must last: a wake-up that comes before the wait
-//! ends it.
+//! Each side writes its own variable and then reads the other's, with a fence between, so at least
+//! one of them sees the other's write. A wake-up must persist: one that comes before the wait ends
+//! it.
 
 use crate::atomic::{fence, AtomicBool, Ordering};
 
 pub struct Parker {
-    /// The thread sleeps or is about to; whoever takes this back wakes it.
+    /// The thread sleeps or is about to; whichever thread clears this wakes it.
     asleep: AtomicBool,
 }
 
@@ -25,21 +25,21 @@ impl Default for Parker {
 }
 
 impl Parker {
-    /// The thread is about to sleep. It must look once more behind this whether something is there.
+    /// The thread is about to sleep. After this call it must check once more for work.
     pub fn sleeps(&self) {
         self.asleep.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
     }
-    /// The thread is up. True where nobody has taken back before that it sleeps.
+    /// The thread is awake. True if no other thread has cleared the mark before.
     pub fn is_up(&self) -> bool {
         self.asleep.swap(false, Ordering::AcqRel)
     }
-    /// Something was given. True for the one who has to wake the thread.
+    /// Work was added. True for the one caller that has to wake the thread.
     pub fn must_wake(&self) -> bool {
         fence(Ordering::SeqCst);
         self.asleep.load(Ordering::Relaxed) && self.is_up()
     }
-    /// Does it sleep, as far as one can tell?
+    /// Whether it sleeps; may be outdated at once.
     pub fn is_asleep(&self) -> bool {
         self.asleep.load(Ordering::Relaxed)
     }

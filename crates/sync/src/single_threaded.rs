@@ -1,16 +1,16 @@
 //! Single-threaded mode: with one scheduler its thread alone changes inboxes and tables, and tasks
 //! need no atomic read-modify-write.
 //!
-//! A program decides before its first task is started ([`reserve`]). The scheduler's thread then
-//! makes itself the one that may ([`claim`]); others are told that they can't
-//! ([`Pushed::Elsewhere`](crate::Pushed::Elsewhere)), and hand over what they have to send.
+//! The program decides before its first task is started ([`reserve`]). The scheduler's thread then
+//! becomes the one that may change them ([`claim`]). Other threads get
+//! [`Pushed::Elsewhere`](crate::Pushed::Elsewhere), and hand over what they have to send.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 const UNDECIDED: u8 = 0;
 const MULTI_THREADED: u8 = 1;
-/// The thread is still to come.
+/// Reserved, but no thread has claimed it yet.
 const RESERVED: u8 = 2;
 const CLAIMED: u8 = 3;
 
@@ -28,7 +28,7 @@ mod decided {
         pub static HERE: Cell<bool> = const { Cell::new(false) };
     }
 }
-/// The same for loom, which runs a program many times over: each time begins undecided.
+/// The same for loom, which runs a program many times: each run begins undecided.
 #[cfg(loom)]
 mod decided {
     use super::*;
@@ -42,7 +42,7 @@ mod decided {
 }
 use decided::{HERE, STATE};
 
-/// Who may change inboxes and tables.
+/// Which threads may change inboxes and tables.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Who {
     /// Any thread, with atomic operations.
@@ -64,22 +64,23 @@ pub(crate) fn who() -> Who {
     }
 }
 
-/// Does one thread do everything?
+/// Whether one thread makes all changes.
 pub fn is_reserved() -> bool {
     STATE.load(Relaxed) >= RESERVED
 }
-/// A task is about to be started: undecided is decided.
+/// Called before a task is started; settles the mode if undecided.
 #[inline]
 pub(crate) fn note_task_start() {
     if STATE.load(Relaxed) == UNDECIDED {
         let _ = STATE.compare_exchange(UNDECIDED, MULTI_THREADED, Relaxed, Relaxed);
     }
 }
-/// From now on one thread does everything. False: tasks were started already.
+/// Enters single-threaded mode. False: tasks were started already.
 pub fn reserve() -> bool {
     STATE.compare_exchange(UNDECIDED, RESERVED, Relaxed, Relaxed).is_ok()
 }
-/// This thread is the one. False: nothing was reserved, or another is.
+/// Makes this thread the one that changes inboxes. False: nothing is reserved, or another thread
+/// is.
 pub fn claim() -> bool {
     let claimed = STATE.compare_exchange(RESERVED, CLAIMED, Relaxed, Relaxed).is_ok();
     if claimed {

@@ -1,7 +1,7 @@
 //! [`SpinLock`]: a lock for critical sections of a few instructions with almost no contention.
 //!
-//! It is taken by one atomic exchange and given back by a plain store, where a lock that others may
-//! sleep on needs an exchange for that, too. A thread that finds it taken yields and tries again.
+//! It is taken by one atomic exchange and released by a plain store; a lock with sleeping waiters
+//! needs an exchange for the release, too. A thread that finds it taken yields and tries again.
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -12,11 +12,11 @@ use crate::atomic::{AtomicBool, Ordering};
 
 pub struct SpinLock<T> {
     held: AtomicBool,
-    /// Whose who holds it.
+    /// Accessed by the holder only.
     value: UnsafeCell<T>,
 }
 
-// SAFETY: one thread at a time gets at the value.
+// SAFETY: one thread at a time has access to the value.
 unsafe impl<T: Send> Sync for SpinLock<T> {}
 
 impl<T: Default> Default for SpinLock<T> {
@@ -25,7 +25,7 @@ impl<T: Default> Default for SpinLock<T> {
     }
 }
 
-/// The value, till this is dropped. Other threads may have it as far as they may have `&mut T`.
+/// Access to the value until dropped. Other threads may get it as far as they may have `&mut T`.
 pub struct SpinLockGuard<'a, T>(&'a SpinLock<T>, PhantomData<&'a mut T>);
 
 impl<T> SpinLock<T> {

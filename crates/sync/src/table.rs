@@ -1,8 +1,8 @@
-//! [`SlotTable`]: numbers to tasks, read without locks and without counting.
+//! [`SlotTable`]: maps numbers to tasks, read without locks and without counting.
 //!
-//! A number's slot is the number modulo the table's size. Numbers are given in sequence; one whose
-//! slot is taken is skipped. A task taken out stays in memory until every thread that may have
-//! looked it up has let go of its [`Guard`] (epochs).
+//! A number's slot is the number modulo the table's size. Numbers are assigned in sequence; one
+//! whose slot is occupied is skipped. A removed task stays in memory until every thread that may
+//! have looked it up has dropped its [`Guard`] (epochs).
 
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -14,15 +14,15 @@ use crossbeam_epoch as epoch;
 use crate::guard::{pin, put_off, Guard};
 use crate::single_threaded::{who, Who};
 
-/// Waits until every thread that holds a [`Guard`] now has let go of it. Not for a thread that holds
-/// one itself.
+/// Waits until every thread that holds a [`Guard`] now has dropped it. The caller must not hold
+/// one.
 pub fn wait_for_all() {
     let over = Arc::new(AtomicBool::new(false));
     let note = over.clone();
     epoch::pin().defer(move || note.store(true, Ordering::Release));
     let mut pause = Duration::from_micros(10);
     loop {
-        // Each time the epoch moves on by one, if nobody is behind.
+        // Each iteration advances the epoch by one, unless a thread lags behind.
         epoch::pin().flush();
         if over.load(Ordering::Acquire) {
             return;
@@ -32,10 +32,10 @@ pub fn wait_for_all() {
     }
 }
 
-/// What stands in a table knows its number.
+/// An entry of a table; it knows its number.
 pub trait Numbered {
     fn number(&self) -> u32;
-    /// False for one that is about to end: only [`SlotTable::get_any`] finds it.
+    /// False for an entry that is about to end: only [`SlotTable::get_any`] finds it.
     fn is_shown(&self) -> bool {
         true
     }
@@ -51,8 +51,8 @@ pub struct SlotTable<T> {
     count: Apart<AtomicU64>,
 }
 
-/// In cache lines of its own (processors fetch two at a time): what changes with each process is
-/// kept away from what every sender reads.
+/// Puts a value in cache lines of its own (CPUs fetch two at a time): what changes with each
+/// process is kept away from what every sender reads.
 #[repr(align(128))]
 struct Apart<T>(T);
 
@@ -63,8 +63,7 @@ impl<T> std::ops::Deref for Apart<T> {
     }
 }
 
-/// Has the processor fetch all of something that is looked at soon. It may be gone by now: it is not
-/// read.
+/// Prefetches all of something that is used soon. It may be freed by now: it is not read.
 #[inline]
 fn fetch<T>(at: *const T) {
     use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
@@ -75,7 +74,7 @@ fn fetch<T>(at: *const T) {
     }
 }
 
-/// Adds to a counter; what it was.
+/// Adds to a counter; returns the old value.
 #[inline]
 fn add(counter: &AtomicU64, n: i64) -> u64 {
     if who() != Who::Me {
@@ -85,7 +84,7 @@ fn add(counter: &AtomicU64, n: i64) -> u64 {
     counter.store(was.wrapping_add(n as u64), Ordering::Relaxed);
     was
 }
-/// Puts one in a slot in place of another. False: that one is not there.
+/// Replaces `from` by `to` in a slot. False: `from` is not there.
 #[inline]
 fn exchange<T>(slot: &AtomicPtr<T>, from: *mut T, to: *mut T) -> bool {
     if who() != Who::Me {
@@ -106,15 +105,15 @@ impl<T> Drop for SlotTable<T> {
     }
 }
 
-/// Who asks for a table of more places will have as many processes, and should not wait for its memory
-/// when they are made.
+/// Size from which the table's memory is made present in advance: a program that asks for more
+/// slots will have as many processes, and should not wait for the memory when they are made.
 const USUAL: usize = 1 << 18;
 
 impl<T: Numbered + Send + Sync + 'static> SlotTable<T> {
     /// Room for `limit` tasks, with numbers of `bits` bits.
     pub fn new(limit: usize, bits: u32) -> SlotTable<T> {
         let size = limit.next_power_of_two().min(1 << bits);
-        // Fresh memory is zero already: only what is used becomes present.
+        // Fresh memory is zero already: only used pages become present.
         let slots = Box::<[AtomicPtr<T>]>::new_zeroed_slice(size);
         // SAFETY: a null pointer is all zeros.
         let slots = unsafe { slots.assume_init() };
@@ -134,7 +133,7 @@ impl<T: Numbered + Send + Sync + 'static> SlotTable<T> {
     fn slot(&self, number: u32) -> &AtomicPtr<T> {
         &self.slots[number as usize & (self.slots.len() - 1)]
     }
-    /// Gives a number and puts in what `make` makes for it. `None`: the table is full.
+    /// Assigns a number and inserts what `make` makes for it. `None`: the table is full.
     pub fn insert<R>(&self, make: impl FnOnce(u32) -> (Arc<T>, R)) -> Option<R> {
         if add(&self.count, 1) >= self.limit as u64 {
             add(&self.count, -1);
@@ -143,8 +142,8 @@ impl<T: Numbered + Send + Sync + 'static> SlotTable<T> {
         let number = self.free_number();
         let (task, r) = make(number);
         let (slot, task) = (self.slot(number), Arc::into_raw(task).cast_mut());
-        // Another thread whose number wraps onto the same slot may have come first: `make` has
-        // named the task already, so wait until that one is gone.
+        // Another thread whose number has the same slot may have come first. `make` has already
+        // used this number, so wait until the other entry is gone.
         while !exchange(slot, ptr::null_mut(), task) {
             std::thread::yield_now();
         }
@@ -162,20 +161,20 @@ impl<T: Numbered + Send + Sync + 'static> SlotTable<T> {
     pub fn get<'g>(&self, number: u32, guard: &'g Guard) -> Option<&'g T> {
         self.get_any(number, guard).filter(|t| t.is_shown())
     }
-    /// The same, shown or not.
+    /// The same, whether shown or not.
     #[inline]
     pub fn get_any<'g>(&self, number: u32, _guard: &'g Guard) -> Option<&'g T> {
-        // SAFETY: what is taken out is let go of when guards of that time are gone, and this one
-        // is held.
+        // SAFETY: a removed entry is freed when the guards of that time are gone, and this guard is
+        // held.
         let task = unsafe { self.slot(number).load(Ordering::Acquire).as_ref() }?;
         (task.number() == number).then_some(task)
     }
-    /// Has the processor fetch what stands there, which is looked at soon; a hint.
+    /// Prefetches the entry of a number that is used soon; a hint.
     #[inline]
     pub fn fetch(&self, number: u32) {
         fetch(self.slot(number).load(Ordering::Relaxed))
     }
-    /// Takes one out. True when it was there.
+    /// Removes an entry. True if it was there.
     pub fn remove(&self, number: u32) -> bool {
         let guard = pin();
         let Some(task) = self.get_any(number, &guard) else { return false };
@@ -195,8 +194,8 @@ impl<T: Numbered + Send + Sync + 'static> SlotTable<T> {
     pub fn numbers(&self) -> Vec<u32> {
         self.numbers_in(0, usize::MAX).0
     }
-    /// The same of a part: those in at most so many places from that one on, and the place behind
-    /// them; 0 where that was the last part.
+    /// The numbers in at most `most` slots from slot `from` on, and the slot behind them; 0 after
+    /// the last part.
     pub fn numbers_in(&self, from: usize, most: usize) -> (Vec<u32>, usize) {
         let _guard = pin();
         let end = from.saturating_add(most).min(self.slots.len());
@@ -207,14 +206,14 @@ impl<T: Numbered + Send + Sync + 'static> SlotTable<T> {
         let numbers = shown.map(|t| t.number()).collect();
         (numbers, if end == self.slots.len() { 0 } else { end })
     }
-    /// The number that is tried next, and a way to set it: for tests.
+    /// The next number to try, and a way to set it: for tests.
     pub fn next_number(&self) -> u32 {
         self.next.load(Ordering::Relaxed) as u32 & self.number_mask
     }
     pub fn set_next_number(&self, n: u32) {
         self.next.store((n & self.number_mask) as u64, Ordering::Relaxed)
     }
-    /// How many places there are: a power of two. A number's place is what is left of it modulo that.
+    /// Number of slots: a power of two. A number's slot is the number modulo this.
     pub fn size(&self) -> usize {
         self.slots.len()
     }

@@ -1,4 +1,4 @@
-//! [`Task`]: something that is run by one thread at a time, and woken by whoever sends it an item.
+//! [`Task`]: run by one thread at a time, and woken by whichever thread sends it an item.
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -12,14 +12,15 @@ use crate::inbox::{Chain, Inbox, InboxNode, Push};
 use crate::single_threaded::{self, who, Who};
 use crate::table::Numbered;
 
-/// `S`: what anybody may read. `P`: what only the runner may touch. `T`: what it can be sent. `R`:
-/// words beside `P` for it to use, see [`InlineHeap`].
+/// `S`: the part that any thread may read. `P`: the part that only the running thread may touch.
+/// `T`: the items that can be sent to it. `R`: number of words beside `P` for its use, see
+/// [`InlineHeap`].
 ///
-/// One piece of memory; the inbox, which senders write to, is kept away from the private part's
-/// first fields, which its runner is busy with.
+/// All in one allocation; the inbox, which senders write to, is kept away from the private part's
+/// first fields, which the running thread uses.
 #[repr(C)]
 pub struct Task<S, P, T, const R: usize = 0> {
-    /// There from `Task::start` to `RunToken::finish`.
+    /// Initialised from `Task::start` to `RunToken::finish`.
     private: UnsafeCell<MaybeUninit<P>>,
     shared: S,
     /// The number of the thread whose queue holds its run token, [`LOOKED_AT`], or 0.
@@ -62,20 +63,20 @@ impl<S: Numbered, P, T, const R: usize> Numbered for Task<S, P, T, R> {
     }
 }
 
-/// What became of something sent.
+/// The result of a send.
 pub enum Pushed<S, P, T, const R: usize = 0> {
     Queued,
-    /// The task waited; here is the right to run it.
+    /// The task waited; this is the right to run it.
     Woken(RunToken<S, P, T, R>),
     /// The task is gone.
     Closed(T),
-    /// One thread does everything, and this isn't it.
+    /// In single-threaded mode: the caller is not the thread that changes inboxes.
     Elsewhere(T),
 }
 
 impl<S, P, T, const R: usize> Task<S, P, T, R> {
-    /// A new task. `make` gets the task's handle on itself and its room, to be kept in the private
-    /// part.
+    /// Makes a task. `make` gets the task's handle on itself and its inline heap, to be kept in the
+    /// private part.
     #[inline]
     pub fn start(
         shared: S,
@@ -83,9 +84,9 @@ impl<S, P, T, const R: usize> Task<S, P, T, R> {
     ) -> RunToken<S, P, T, R> {
         single_threaded::note_task_start();
         let task = Arc::<Self>::new_uninit();
-        // SAFETY: nobody else has the new memory (`Arc::get_mut` would ask, by an atomic). All but the private part and the room, which need
-        // no value to be valid, is written before it counts as a task; the private part follows
-        // before the first run token exists.
+        // SAFETY: the new memory is not shared yet (`Arc::get_mut` would check that, by an atomic).
+        // All but the private part and the room, which need no value to be valid, is written before
+        // it counts as a task; the private part follows before the first run token exists.
         unsafe {
             let at = Arc::as_ptr(&task).cast::<Self>().cast_mut();
             addr_of_mut!((*at).shared).write(shared);
@@ -101,7 +102,7 @@ impl<S, P, T, const R: usize> Task<S, P, T, R> {
     }
     #[inline]
     pub fn send(&self, item: T) -> Pushed<S, P, T, R> {
-        // At once, as an item that lies on the stack first is written and read again.
+        // Boxed at once; an item on the stack would be written and read once more.
         let node = InboxNode::new(item);
         let pushed = match who() {
             Who::All => self.inbox.push(node),
@@ -128,8 +129,8 @@ impl<S, P, T, const R: usize> Task<S, P, T, R> {
         // SAFETY: as in `send`.
         was_parked.then(|| unsafe { self.recover() })
     }
-    /// Shows the private part, if this thread's queue holds the run token and nothing has come in
-    /// that the task has not seen.
+    /// Passes the private part to `f`, if this thread's queue holds the run token and the task has
+    /// no new items.
     #[inline]
     pub fn with_queued<A>(&self, here: ThreadId, f: impl FnOnce(&P) -> A) -> Option<A> {
         match self.inbox.is_empty() {
@@ -137,27 +138,27 @@ impl<S, P, T, const R: usize> Task<S, P, T, R> {
             false => None,
         }
     }
-    /// The same whatever has come in.
+    /// The same whether or not there are new items.
     #[inline]
     pub fn with_queued_any<A>(&self, here: ThreadId, f: impl FnOnce(&P) -> A) -> Option<A> {
         if self.queued_on.load(Relaxed) != here.number {
             return None;
         }
         self.queued_on.store(LOOKED_AT, Relaxed);
-        // SAFETY: only this thread writes its number here, and it has not taken the run token up since.
-        // It can't meanwhile, so nobody else has the private part.
+        // SAFETY: only this thread writes its number here, and it has not taken the run token up
+        // since. It can't meanwhile, so nobody else has the private part.
         let a = f(unsafe { (*self.private.get()).assume_init_ref() });
         self.queued_on.store(here.number, Relaxed);
         Some(a)
     }
-    /// Does it wait, as far as one can tell?
+    /// Whether it waits; may be outdated at once.
     pub fn is_parked(&self) -> bool {
         self.inbox.is_parked()
     }
     pub fn is_closed(&self) -> bool {
         self.inbox.is_closed()
     }
-    /// Has something come in that the task has not taken?
+    /// Whether there are items that the task has not taken.
     #[inline]
     pub fn has_items(&self) -> bool {
         !self.inbox.is_empty()
@@ -186,7 +187,7 @@ impl<S, P, T, const R: usize> SelfHandle<S, P, T, R> {
         // SAFETY: the private part, where this is kept, is a part of the task.
         unsafe { self.task.as_ref() }
     }
-    /// Everything that has come in; each item is shown, the last first.
+    /// Takes all items; each is passed to `see`, the last first.
     #[inline]
     pub fn take(&self, see: impl FnMut(&T)) -> Chain<T> {
         match who() {
@@ -200,8 +201,8 @@ impl<S, P, T, const R: usize> SelfHandle<S, P, T, R> {
     pub fn has_items(&self) -> bool {
         !self.task().inbox.is_empty()
     }
-    /// Is what has come in, the last so many items of it, all like this? Nothing is taken. False where
-    /// more has come.
+    /// Whether all items in the inbox, at most `most`, satisfy `like`. Nothing is taken. False if
+    /// there are more.
     pub fn are_all(&self, most: usize, like: impl Fn(&T) -> bool) -> bool {
         // SAFETY: this is the consumer's end, which takes nothing here.
         let mut items = unsafe { self.task().inbox.items() };
@@ -215,7 +216,7 @@ impl<S, P, T, const R: usize> Deref for SelfHandle<S, P, T, R> {
     }
 }
 
-/// The right to run a task. There is one for each task.
+/// The right to run a task. Exactly one exists for each task.
 pub struct RunToken<S, P, T, const R: usize = 0> {
     task: Arc<Task<S, P, T, R>>,
     one_thread: PhantomData<Cell<()>>,
@@ -237,10 +238,10 @@ impl<S, P, T, const R: usize> RunToken<S, P, T, R> {
         // SAFETY: as above, and the run token is borrowed alone.
         unsafe { (*self.task.private.get()).assume_init_mut() }
     }
-    /// Waits for something to be sent. Gives the run token back when there is something already.
+    /// Waits for an item. Returns the run token if there is one already.
     #[inline]
     pub fn park(self) -> Option<RunToken<S, P, T, R>> {
-        // The count must be behind before anybody can recover it.
+        // The count must be left behind before another thread can recover it.
         let raw = Arc::into_raw(self.task);
         // SAFETY: the count is ours still: the task is there. Alone as in `take`.
         let parked = unsafe {
@@ -256,7 +257,7 @@ impl<S, P, T, const R: usize> RunToken<S, P, T, R> {
         // SAFETY: nobody saw it parked.
         Some(RunToken { task: unsafe { Arc::from_raw(raw) }, one_thread: PhantomData })
     }
-    /// Nothing can be sent any more; gives what was.
+    /// Closes the inbox; returns the items that were in it.
     pub fn close(&self) -> Chain<T> {
         match who() {
             Who::All => self.task.inbox.close(),
@@ -280,11 +281,11 @@ pub struct ThreadId {
     one_thread: PhantomData<*mut ()>,
 }
 
-/// In place of a thread's number, while that thread looks at the private part.
+/// Replaces a thread's number while that thread looks at the private part.
 const LOOKED_AT: u32 = u32::MAX;
 
 impl ThreadId {
-    /// The thread gets a number, which no other has.
+    /// Assigns the thread a unique number.
     pub fn new() -> ThreadId {
         static LAST: AtomicU32 = AtomicU32::new(0);
         let number = LAST.fetch_add(1, Relaxed) + 1;
@@ -349,7 +350,7 @@ impl<S, P, T, const R: usize> UnparkedSlot<S, P, T, R> {
     pub fn take(&self) -> Option<RunToken<S, P, T, R>> {
         self.0.take()
     }
-    /// Takes the run token if it is this task's.
+    /// Takes the run token if it belongs to this task.
     #[inline]
     pub fn take_if(&self, task: &Task<S, P, T, R>) -> Option<RunToken<S, P, T, R>> {
         // SAFETY: the slot belongs to one thread, and nothing else looks into it meanwhile.
@@ -361,8 +362,8 @@ impl<S, P, T, const R: usize> UnparkedSlot<S, P, T, R> {
     }
 }
 
-/// The task that a thread runs. Native code knows it by the address of its private part, and may be
-/// given another in its place.
+/// The task that a thread runs. Native code knows it by the address of its private part, and may
+/// replace it with another.
 pub struct CurrentTask<S, P, T, const R: usize = 0>(Cell<Option<RunToken<S, P, T, R>>>);
 
 impl<S, P, T, const R: usize> Default for CurrentTask<S, P, T, R> {
@@ -379,8 +380,8 @@ impl<S, P, T, const R: usize> CurrentTask<S, P, T, R> {
     pub fn take(&self) -> Option<RunToken<S, P, T, R>> {
         self.0.take()
     }
-    /// Where the private part of the task is. It stays there, and belongs to the owner of this slot,
-    /// until the task is taken.
+    /// The address of the task's private part. It stays there, and belongs to the owner of this
+    /// slot, until the task is taken.
     #[inline]
     pub fn address(&self) -> Option<NonNull<P>> {
         let t = self.0.take()?;
@@ -388,7 +389,7 @@ impl<S, P, T, const R: usize> CurrentTask<S, P, T, R> {
         self.0.set(Some(t));
         Some(at)
     }
-    /// The task is taken while `f` looks at its private part.
+    /// Calls `f` with the private part; the task is taken out meanwhile.
     pub fn with<A>(&self, f: impl FnOnce(&P) -> A) -> Option<A> {
         let t = self.0.take()?;
         let a = f(t.private());

@@ -1,11 +1,11 @@
-//! The program's allocator: mimalloc, asked in the way that is cheap.
+//! The program's allocator: mimalloc without its slow aligned-allocation path.
 //!
-//! Asked for memory "aligned to 8" or "to 16", mimalloc takes a slow path for every size that is no
-//! power of two, and the next larger size of block with it. Its blocks are aligned so anyway: all to
-//! a word, those of more than a word to two.
+//! For an explicit alignment of 8 or 16, mimalloc takes a slow path for every size that is not a
+//! power of two, and uses the next larger block size. Its blocks have that alignment anyway: all
+//! are aligned to a word, those larger than a word to two.
 //!
-//! Left to itself, it gives memory back to the system from within a call for more, which keeps that
-//! thread waiting, and not at all where nobody calls. Here that is done by [`give_back`] alone.
+//! By default mimalloc returns memory to the system from within an allocation, which delays the
+//! calling thread, and never if no thread allocates. Here [`give_back`] alone does that.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
@@ -20,11 +20,11 @@ use crate::{large_alloc, slab};
 
 pub struct Allocator;
 
-/// What every block of mimalloc is aligned to. One of more than a word is aligned to two.
+/// Alignment of every block of mimalloc. Blocks larger than a word are aligned to two words.
 const WORD: usize = size_of::<usize>();
 
-/// Up to so many bytes a block is short: mimalloc's own, and got without a look at what it came to,
-/// as most are. Its failure comes by [`short_failed`].
+/// Largest size of a short block. Most blocks are short: they come from mimalloc's fast path,
+/// without a check of the result. Failures are reported to [`short_failed`].
 const SMALL_BYTES: usize = 512;
 const _: () = assert!(
     SMALL_BYTES < slab::BLOCK
@@ -36,25 +36,25 @@ const _: () = assert!(
 fn is_short(l: &Layout) -> bool {
     l.size() <= SMALL_BYTES && aligned(l)
 }
-/// Is every block of that size aligned as is asked?
+/// Whether every block of that size has the requested alignment.
 #[inline]
 fn aligned(l: &Layout) -> bool {
     l.align() <= WORD || l.align() <= 2 * WORD && l.size() > WORD
 }
 
-/// `mi_option_arena_purge_mult` of mimalloc.h: what has been free for so many times `purge_delay`
-/// goes back to the system. The bindings have no name for it.
+/// `mi_option_arena_purge_mult` of mimalloc.h, which the bindings do not name: memory returns to
+/// the system after it was free for this multiple of `purge_delay`.
 const ARENA_PURGE_MULT: mi::mi_option_t = 24;
 
-/// Bytes that are made of small pages, those that are taken first. Huge pages pay for large heaps;
-/// but blocks of each size have pages of their own, and of 81 MB that a machine had at its start 50
-/// were never touched. mimalloc spreads eight threads over as many regions.
+/// Bytes at the start of the first region that use small pages. Huge pages pay off for large heaps,
+/// but each block size has pages of its own: of 81 MB present after startup, 50 MB were never
+/// touched. mimalloc spreads eight threads over as many regions.
 const SMALL_PAGES: usize = 8 * REGION;
-/// What mimalloc's regions begin at a multiple of.
+/// Alignment of mimalloc's regions.
 const REGION: usize = 32 << 20;
 
-/// Run before `main`. The language's runtime asks for the first blocks, when nobody knows yet where
-/// mimalloc's region will be; they would lie in pages of 2 MB that are present as a whole.
+/// Runs before `main`. Rust's runtime allocates the first blocks before mimalloc's region is known;
+/// with huge pages they would lie in 2 MB pages that are present as a whole.
 #[cfg(not(miri))]
 #[used]
 #[link_section = ".init_array"]
@@ -72,10 +72,10 @@ static BEFORE_MAIN: extern "C" fn() = {
     }
     no_huge_pages
 };
-/// There were huge pages, and there are to be some again.
+/// Huge pages were enabled at the start and are to be enabled again later.
 static PUT_OFF: AtomicBool = AtomicBool::new(false);
 
-/// Leaves giving memory back to [`give_back`], and begins with small pages. To be called before
+/// Leaves returning memory to [`give_back`], and begins with small pages. Must be called before
 /// there are threads or other programs.
 pub fn prepare() {
     reserve();
@@ -93,7 +93,7 @@ pub fn prepare() {
         }
     }
 }
-/// Addresses that are reserved for writing a crash dump where no more can be had. None of it is
+/// Address space reserved for writing a crash dump when no more memory can be had. None of it is
 /// present.
 const RESERVE: usize = 3 * REGION;
 static RESERVED: AtomicUsize = AtomicUsize::new(0);
@@ -106,7 +106,7 @@ fn reserve() {
         RESERVED.store(p as usize, Relaxed);
     }
 }
-/// Lets go of them: for a program that ends.
+/// Releases the reserve: for a program that ends.
 pub fn release_reserve() {
     match RESERVED.swap(0, Relaxed) {
         0 => {}
@@ -115,8 +115,8 @@ pub fn release_reserve() {
     }
 }
 
-/// Gives memory that is free back to the system, but for blocks that had mappings of their own. Any
-/// thread may call it, and the others go on.
+/// Returns free memory to the system, except blocks that had mappings of their own. Any thread may
+/// call it; the others keep running.
 pub fn give_back() {
     // SAFETY: what is freed was got here. A thread that has never had memory collects nothing.
     unsafe {
@@ -125,14 +125,15 @@ pub fn give_back() {
     }
     slab::give_back();
 }
-/// Gives back very large blocks that were free at the call before. True where some are kept still.
+/// Returns very large blocks that were already free at the previous call. True if some are still
+/// kept.
 pub fn give_back_large() -> bool {
     large_alloc::give_back()
 }
 
 /// Bytes that a thread frees between two calls of the scavenger.
 const FREED_PER_CALL: isize = 1 << 20;
-/// mimalloc keeps an empty page of more than 64 KB for so many collections, in case it is needed.
+/// Number of collections for which mimalloc keeps an empty page of more than 64 KB for reuse.
 const RETIRE_CYCLES: usize = 4;
 
 thread_local! {
@@ -141,12 +142,12 @@ thread_local! {
 }
 static SCAVENGER: OnceLock<fn()> = OnceLock::new();
 
-/// `wake` is called where a thread has freed much, from within the call that frees: it must neither
-/// allocate nor take a lock. The first call counts.
+/// `wake` is called when a thread has freed much, from within the call that frees: it must neither
+/// allocate nor take a lock. Only the first call of this function has an effect.
 pub fn on_much_freed(wake: fn()) {
     let _ = SCAVENGER.set(wake);
 }
-/// So many bytes were freed, here or in another allocator that the scavenger looks after.
+/// Counts freed bytes, of this allocator or of another that the scavenger looks after.
 #[inline]
 pub fn count_freed(bytes: usize) {
     let left = UNTIL_CALL.get().wrapping_sub(bytes as isize);
@@ -155,7 +156,7 @@ pub fn count_freed(bytes: usize) {
         call_scavenger();
     }
 }
-/// Memory was freed that nobody counted: that of a thread which ends.
+/// Memory was freed that is in no count: that of a thread that ends.
 #[cold]
 pub fn call_scavenger() {
     UNTIL_CALL.set(FREED_PER_CALL);
@@ -164,10 +165,11 @@ pub fn call_scavenger() {
     }
 }
 
-/// Takes back what other threads have freed of this thread's memory, which lies there until the
-/// thread looks, and what it keeps itself; [`give_back`] finds it then. This makes no system call
-/// and walks only the pages that the thread owns, so a scheduler may do it between two time slices;
-/// where it is `idle` it walks them until those are free, too, that mimalloc keeps for its next block.
+/// Collects the blocks of this thread that other threads have freed, which are unusable until their
+/// owner collects them, and the thread's cached blocks; [`give_back`] finds them then. This makes
+/// no system call and walks only the pages that the thread owns, so a scheduler may do it between
+/// two time slices. If `idle`, it repeats the walk until pages that mimalloc retains for its next
+/// block are free, too.
 pub fn tidy(idle: bool) {
     // SAFETY: what is kept came from mimalloc and is free; nothing that is in use is touched.
     size_class_cache::release_all(|p| unsafe { mi::mi_free(p.cast()) });
@@ -176,80 +178,81 @@ pub fn tidy(idle: bool) {
         unsafe { mi::mi_collect(false) }
     }
 }
-/// So many words that are 0, of which only those that are written to become present.
+/// `n` words that are 0; only those that are written become present.
 pub fn zeroes(n: usize) -> Box<[AtomicU32]> {
     let words = Box::new_zeroed_slice(n);
     // SAFETY: 0 is such a word.
     unsafe { words.assume_init() }
 }
-/// Gives back the memory of words that may as well be 0, as most of them are from then on.
+/// Zeroes the words by returning their whole pages to the system. Words in the partial pages at
+/// both ends keep their values.
 pub fn clear(words: &[AtomicU32]) {
     const PAGE: usize = 4096;
     let all = words.as_ptr_range();
     let (start, end) =
         ((all.start as usize).next_multiple_of(PAGE), all.end as usize & !(PAGE - 1));
     if start < end {
-        // SAFETY: whole pages of words that may change at any time, in memory of this program alone,
-        // which is zero when it is there again.
+        // SAFETY: whole pages of words that may change at any time, in memory of this program
+        // alone, which is zero when it is there again.
         unsafe {
             libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED);
         }
     }
 }
-/// This thread makes and ends processes from now on, as long as the program runs.
+/// Marks this thread as one that creates and ends processes until the program ends.
 pub fn attach() {
     slab::attach();
     size_class_cache::attach();
 }
-/// Is this memory for a process? Then it is of the slabs.
+/// Whether the layout is a process's, whose memory comes from the slabs.
 #[inline]
 fn is_of_slab(l: Layout) -> bool {
     l.size() == slab::BLOCK && l.align() <= slab::ALIGN
 }
-/// The class of blocks it is of that threads keep. Its block is as large as all of that class.
+/// Size class of this layout in the threads' caches. Its block is as large as all of that class.
 #[inline]
 fn class(l: &Layout) -> Option<SizeClass> {
     SizeClass::of(l.size()).filter(|_| aligned(l))
 }
-/// The bytes that mimalloc is asked for.
+/// Bytes to request from mimalloc.
 #[inline]
 fn whole(l: &Layout) -> usize {
     class(l).map_or(l.size(), |c| c.size)
 }
-/// Has this a mapping of its own?
+/// Whether such a block gets a mapping of its own.
 #[inline]
 fn is_huge(l: Layout) -> bool {
     l.size() >= large_alloc::MIN_BYTES && l.align() <= large_alloc::ALIGN
 }
 
 thread_local! {
-    /// The caller does something else where there is no memory.
+    /// The caller handles a failed allocation.
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
-    /// mimalloc is asked for a block that is not short: whether it was had is looked at.
+    /// A request for a block that is not short is in progress: its caller checks the result.
     static LOOKED_AT: Cell<bool> = const { Cell::new(false) };
 }
 static OUT_OF_MEMORY: OnceLock<fn(&NoMemory) -> !> = OnceLock::new();
 
 /// An allocation that the system refused.
 pub struct NoMemory {
-    /// The allocator of OTP's that would have made it, and what it is for.
+    /// The OTP allocator that would have made it, and its purpose.
     pub allocator: &'static str,
     pub kind: &'static str,
     pub bytes: usize,
 }
 
-/// `end` ends the program where memory cannot be had. The first call counts.
+/// Sets the function that ends the program when memory is exhausted. Only the first call counts.
 pub fn on_no_memory(end: fn(&NoMemory) -> !) {
     let _ = OUT_OF_MEMORY.set(end);
 }
-/// Allocations within `f` give null where there is no memory, and the program goes on.
+/// Allocations within `f` return null if there is no memory, and the program goes on.
 pub fn may_fail<R>(f: impl FnOnce() -> R) -> R {
     let before = MAY_FAIL.replace(true);
     let r = f();
     MAY_FAIL.set(before);
     r
 }
-/// A block that could not be had: null, if the caller expects that.
+/// Handles a failed allocation: returns null if the caller expects that.
 #[cold]
 fn no_memory(l: Layout) -> *mut u8 {
     if let (Some(end), false) = (OUT_OF_MEMORY.get(), MAY_FAIL.get()) {
@@ -262,14 +265,14 @@ fn no_memory(l: Layout) -> *mut u8 {
     }
     std::ptr::null_mut()
 }
-/// mimalloc found an error. Where there was no memory for a short block the program ends; how many
-/// bytes were asked for it does not say, and takes as many as a page of such blocks has.
+/// mimalloc's error handler. If there was no memory for a short block, the program ends. mimalloc
+/// does not pass the requested size; the one reported is that of a page of such blocks.
 extern "C" fn short_failed(code: libc::c_int, _: *mut libc::c_void) {
     if code == libc::ENOMEM && !LOOKED_AT.get() {
         no_memory(Layout::new::<[u64; 8192]>());
     }
 }
-/// Asks mimalloc for a block that is not short.
+/// Requests a block that is not short from mimalloc.
 #[inline]
 fn look_at<P>(get: impl FnOnce() -> *mut P) -> *mut u8 {
     LOOKED_AT.set(true);
@@ -392,7 +395,7 @@ mod tests {
         words.iter().for_each(|w| w.store(7, Relaxed));
         clear(&words);
         let left = words.iter().filter(|w| w.load(Relaxed) != 0).count();
-        // Those of the pages at both ends, in which there may be something else.
+        // Words of the partial pages at both ends keep their values.
         assert!(left < 2048 && words.iter().all(|w| [0, 7].contains(&w.load(Relaxed))));
         clear(&words[..10]);
     }

@@ -17,7 +17,7 @@ fn read(clock: libc::clockid_t) -> i64 {
 pub fn monotonic_nanos() -> i64 {
     read(libc::CLOCK_MONOTONIC)
 }
-/// The same, at a third of the cost, as of the last tick.
+/// The same as of the last tick, at a third of the cost.
 #[inline]
 pub fn coarse_nanos() -> i64 {
     read(libc::CLOCK_MONOTONIC_COARSE)
@@ -39,7 +39,8 @@ pub fn user_cpu_micros() -> i64 {
     };
     t.tv_sec.saturating_mul(1_000_000).saturating_add(t.tv_usec)
 }
-/// Nanoseconds of processor time that this process (all its threads) has used, in the kernel and outside.
+/// Nanoseconds of processor time that this process (all its threads) has used, in the kernel and
+/// outside.
 pub fn cpu_nanos() -> i64 {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }

@@ -12,11 +12,11 @@ pub struct CpuSet([u64; 16]);
 impl CpuSet {
     const BYTES: usize = size_of::<[u64; 16]>();
 
-    /// The one that this thread runs on. None where it has no number, or too high a one.
+    /// The CPU that this thread runs on. `None` if it has no number, or one that is too high.
     pub fn here() -> Option<CpuSet> {
         cpu().filter(|n| *n < 64 * 16).map(one)
     }
-    /// Those that a process (its first thread) may run on.
+    /// The CPUs that a process (its first thread) may run on.
     pub fn of(pid: i32) -> Result<CpuSet> {
         let mut words = [0u64; 16];
         let at = words.as_mut_ptr();
@@ -26,7 +26,7 @@ impl CpuSet {
         check(n as i32)?;
         Ok(CpuSet(words))
     }
-    /// Has a process run on these only.
+    /// Restricts a process to these CPUs.
     pub fn keep(&self, pid: i32) -> Result<()> {
         let at = self.0.as_ptr();
         // SAFETY: the call reads so many bytes.
@@ -36,7 +36,7 @@ impl CpuSet {
     pub fn count(&self) -> u32 {
         self.0.iter().map(|w| w.count_ones()).sum()
     }
-    /// One by one.
+    /// One set for each CPU.
     pub fn each(self) -> impl Iterator<Item = CpuSet> {
         (0..self.0.len() * 64).map(one).filter(move |p| self.has(p))
     }
@@ -45,7 +45,7 @@ impl CpuSet {
     }
 }
 
-/// The one with this number.
+/// The set of the CPU with this number.
 fn one(n: usize) -> CpuSet {
     let mut words = [0; 16];
     words[n / 64] = 1 << (n % 64);
@@ -57,10 +57,10 @@ pub fn cpu() -> Option<usize> {
     // SAFETY: no memory is involved.
     usize::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
-/// The number of that on which a process (its first thread) runs, or ran last.
+/// The number of the CPU on which a process (its first thread) runs, or ran last.
 pub fn cpu_of(pid: i32) -> Option<usize> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // Behind its name, which may have blanks and parentheses.
+    // The fields follow the name, which may contain blanks and parentheses.
     let end = stat.iter().rposition(|c| *c == b')')?;
     let field = stat[end + 1..].trim_ascii_start().split(|c| *c == b' ').nth(36)?;
     std::str::from_utf8(field).ok()?.parse().ok()

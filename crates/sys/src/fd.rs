@@ -1,7 +1,7 @@
 //! Reading and writing descriptors, pipes and their flags.
 //!
-//! The calls that are made most go round the C library's wrappers: where there are threads those
-//! make each a point at which the thread may be cancelled, which costs some 5% of a small read.
+//! The most frequent calls bypass the C library's wrappers: in a program with threads each wrapper
+//! is a cancellation point, which costs some 5% of a small read.
 
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
@@ -28,8 +28,8 @@ pub fn read(fd: RawFd, buf: &mut [MaybeUninit<u8>]) -> Result<&mut [u8]> {
     Ok(unsafe { std::slice::from_raw_parts_mut(buf.as_mut_ptr().cast(), n) })
 }
 
-/// Fills a buffer by calls of `some`, which answers how much it has read behind so many bytes;
-/// nothing is the end.
+/// Fills a buffer by calls of `some`, which gets the number of bytes read so far and returns how
+/// many more it has read; 0 is the end.
 #[inline]
 fn fill(
     buf: &mut [MaybeUninit<u8>],
@@ -46,14 +46,14 @@ fn fill(
     Ok(unsafe { std::slice::from_raw_parts_mut(buf.as_mut_ptr().cast(), done) })
 }
 
-/// Reads until the buffer is full or the file ends: from `offset` on, or from where the file
-/// stands, which moves.
+/// Reads until the buffer is full or the file ends: from `offset` on, or from the file position,
+/// which moves.
 #[inline]
 pub fn read_full(fd: RawFd, buf: &mut [MaybeUninit<u8>], offset: Option<i64>) -> Result<&mut [u8]> {
     fill(buf, |room, done| read_some(fd, room, offset, done))
 }
 
-/// One read, of what stands `done` bytes behind `offset`.
+/// One read, at `done` bytes behind `offset`.
 #[inline]
 fn read_some(
     fd: RawFd,
@@ -83,8 +83,8 @@ fn read_flags(
     syscall_counters::read(unsafe { libc::preadv2(fd, &io, 1, at, flags) })
 }
 
-/// The same if it need not wait. `AGAIN`: not all of it is in memory; the file stands where it
-/// stood. Where the file can't be asked, `can_ask` becomes false and the read waits all the same.
+/// The same if it need not wait. `AGAIN`: not all of it is in memory, and the file position has not
+/// moved. If the file does not support this, `can_ask` becomes false and the read may wait.
 pub fn read_cached<'a>(
     fd: RawFd,
     buf: &'a mut [MaybeUninit<u8>],
@@ -124,7 +124,7 @@ pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
     retry(|| write_some(fd, bytes, None))
 }
 
-/// One write: at `offset`, or where the file stands.
+/// One write: at `offset`, or at the file position.
 #[inline(always)]
 fn write_some(fd: RawFd, bytes: &[u8], offset: Option<i64>) -> Result<usize> {
     let (at, n) = (bytes.as_ptr(), bytes.len());
@@ -156,8 +156,8 @@ fn pwritev(fd: RawFd, slices: &[IoSlice<'_>], at: i64) -> Result<usize> {
     })
 }
 
-/// Writes all the bytes, of which there are some: at `offset`, or where the file stands, which moves.
-/// How many it wrote is added to `done`, also where there was an error then.
+/// Writes all bytes (at least one): at `offset`, or at the file position, which moves. Adds the
+/// number of bytes written to `done`, also if an error follows.
 #[inline(always)]
 pub fn write_all(fd: RawFd, bytes: &[u8], offset: Option<i64>, done: &mut usize) -> Result<()> {
     match write_some(fd, bytes, offset) {
@@ -168,7 +168,7 @@ pub fn write_all(fd: RawFd, bytes: &[u8], offset: Option<i64>, done: &mut usize)
         r => write_rest(fd, bytes, offset, done, r),
     }
 }
-/// A call was interrupted, or has written less than all.
+/// Continues after a call that was interrupted, or has written less than all.
 #[cold]
 fn write_rest(
     fd: RawFd,
@@ -186,7 +186,7 @@ fn write_rest(
     write_full(fd, &mut [IoSlice::new(&bytes[n..])], offset, done)
 }
 
-/// The same of slices. Of none there is no call.
+/// The same for slices. Without slices there is no call.
 pub fn write_full(
     fd: RawFd,
     mut slices: &mut [IoSlice<'_>],
@@ -244,7 +244,7 @@ pub fn set_nonblocking(fd: RawFd, on: bool) -> Result<bool> {
     }
 }
 
-/// Is this an open descriptor?
+/// Whether this is an open descriptor.
 pub fn is_open(fd: RawFd) -> bool {
     call(SyscallCounter::File);
     // SAFETY: F_GETFD touches no memory of ours.
@@ -266,11 +266,11 @@ pub fn adopt(fd: RawFd) -> Result<OwnedFd> {
     if fd < 0 || !is_open(fd) {
         return Err(Errno::BADF);
     }
-    // SAFETY: an open descriptor; whoever named it gives it to us.
+    // SAFETY: an open descriptor; the program that named it hands it over.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// How many descriptors the program may have now (`ulimit -n`). 0 where nobody knows.
+/// How many descriptors the program may have now (`ulimit -n`). 0 if unknown.
 pub fn limit() -> u64 {
     let mut l = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is ours to write.
@@ -280,7 +280,7 @@ pub fn limit() -> u64 {
     }
 }
 
-/// Closes, telling of an error that the close brings to light.
+/// Closes, and returns an error that the close reports.
 pub fn close(fd: OwnedFd) -> Result<()> {
     use std::os::fd::IntoRawFd;
     // SAFETY: the descriptor is ours and gone afterwards, whatever the answer.
@@ -298,7 +298,7 @@ pub fn wait_ready(fd: RawFd, write: bool, timeout_ms: i32) -> Result<bool> {
     .map(|n| n > 0)
 }
 
-/// Has nobody the other end any more?
+/// Whether no process has the other end open any more.
 pub fn hung_up(fd: RawFd) -> Result<bool> {
     let mut p = libc::pollfd { fd, events: libc::POLLHUP, revents: 0 };
     let n = retry(|| {
@@ -308,7 +308,7 @@ pub fn hung_up(fd: RawFd) -> Result<bool> {
     Ok(n > 0 && p.revents & libc::POLLHUP != 0)
 }
 
-/// Is there room in a pipe, and somebody who has its other end?
+/// Whether a pipe has room and its other end is open.
 pub fn takes(fd: RawFd) -> bool {
     let mut p = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
     // SAFETY: one pollfd.

@@ -64,7 +64,7 @@ pub enum FileKind {
     Other,
 }
 
-/// What `stat` tells.
+/// The result of `stat`.
 #[derive(Copy, Clone, Debug)]
 pub struct FileInfo {
     pub kind: FileKind,

@@ -1,28 +1,28 @@
 //! Very large allocations: mappings of their own, which grow and shrink without being copied.
 //!
-//! Pages that the system hands out are cleared first, which takes longer than to fill them. So what
-//! is freed is kept for the next that is large, as far as [`MAX_CACHED_BYTES`], until [`give_back`] has
-//! found it twice.
+//! The system clears pages before it hands them out, which takes longer than filling them. So freed
+//! blocks are kept for later large allocations, up to [`MAX_CACHED_BYTES`], until [`give_back`] has
+//! found them twice.
 
 use std::ptr;
 use std::sync::{Mutex, MutexGuard};
 
 use libc::c_void;
 
-/// Blocks of so many bytes and more are made here.
+/// Smallest block that is allocated here.
 pub const MIN_BYTES: usize = 16 << 20;
-/// What they are aligned to.
+/// Alignment of the blocks.
 pub const ALIGN: usize = 4096;
-/// They are as many bytes as a multiple of this: the size of a huge page.
+/// Sizes are multiples of this, the size of a huge page.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
-/// Bytes that are kept in all.
+/// Most bytes that are kept in total.
 const MAX_CACHED_BYTES: usize = 512 << 20;
 
-/// A block that nobody uses.
+/// A free block that is kept.
 struct Free {
     at: usize,
     size: usize,
-    /// It was there already when memory was given back last.
+    /// It was already kept at the previous `give_back`.
     seen: bool,
 }
 
@@ -32,12 +32,12 @@ fn free_blocks() -> MutexGuard<'static, Vec<Free>> {
     FREE.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// `None`: so much there never is.
+/// `None` if the size is larger than any memory.
 fn whole_units(size: usize) -> Option<usize> {
     Some(size.checked_add(HUGE_PAGE_BYTES - 1)? & !(HUGE_PAGE_BYTES - 1))
 }
 
-/// Of what is kept, the smallest that is large enough, or else the largest.
+/// Takes the smallest kept block that is large enough, else the largest.
 fn take(size: usize) -> Option<Free> {
     let mut free = free_blocks();
     let best = (0..free.len()).min_by_key(|i| match free[*i].size {
@@ -47,7 +47,7 @@ fn take(size: usize) -> Option<Free> {
     Some(free.swap_remove(best))
 }
 
-/// New memory that is not there yet, to be made of huge pages; null where there is none.
+/// New memory, not yet present, to be backed by huge pages; null if there is none.
 fn map(size: usize) -> *mut c_void {
     let (prot, flags) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -61,8 +61,8 @@ fn map(size: usize) -> *mut c_void {
         p
     }
 }
-/// Memory that is present and that nobody uses. Whoever holds it decides when there is less of it, and
-/// somebody else has it at once. Programs that are started do not inherit it.
+/// Memory that is present and unused. When its holder reduces it, the pages are available to others
+/// at once. Started programs do not inherit it.
 pub struct Ballast {
     at: usize,
     room: usize,
@@ -70,7 +70,7 @@ pub struct Ballast {
 }
 
 impl Ballast {
-    /// None yet, and room for so many bytes; for none where the system gives no addresses.
+    /// Empty, with room for `room` bytes, or for none if the system gives no addresses.
     pub fn new(room: usize) -> Ballast {
         let room = whole_units(room).unwrap_or(0);
         let at = map(room);
@@ -84,13 +84,13 @@ impl Ballast {
     pub fn size(&self) -> usize {
         self.size
     }
-    /// Holds so many bytes from now on, or as many as there is room for.
+    /// Holds `size` bytes from now on, or as many as there is room for.
     pub fn resize(&mut self, size: usize) {
         let size = whole_units(size).unwrap_or(self.room).min(self.room);
         let advice = if size > self.size { libc::MADV_POPULATE_WRITE } else { libc::MADV_DONTNEED };
         let at = (self.at + size.min(self.size)) as *mut c_void;
-        // SAFETY: a part of the mapping, in which nothing is kept; an advice that the system does not
-        // take changes nothing.
+        // SAFETY: a part of the mapping, in which nothing is kept; an advice that the system does
+        // not take changes nothing.
         unsafe { libc::madvise(at, size.abs_diff(self.size), advice) };
         self.size = size;
     }
@@ -133,8 +133,7 @@ pub unsafe fn free(p: *mut u8, size: usize) {
     unsafe { unmap(p as usize, size) }
 }
 
-/// The block with another size, at another place perhaps; null where there is no memory, and the
-/// block as it was then.
+/// Resizes the block, which may move it. Null if there is no memory; the block is then unchanged.
 ///
 /// # Safety
 /// As for `free`; both sizes are at least `MIN_BYTES`.
@@ -166,14 +165,14 @@ unsafe fn unmap(at: usize, size: usize) {
     unsafe { libc::munmap(at as *mut c_void, size) };
 }
 
-/// Gives back to the system what was kept the last time already. True where some is kept still.
+/// Returns to the system what was already kept at the previous call. True if some is still kept.
 pub fn give_back() -> bool {
     let mut free = free_blocks();
     let old: Vec<Free> = free.extract_if(.., |f| std::mem::replace(&mut f.seen, true)).collect();
     let some = !free.is_empty();
     drop(free);
     for f in old {
-        // SAFETY: it was nobody's when it was kept.
+        // SAFETY: it was unused when it was kept.
         unsafe { unmap(f.at, f.size) }
     }
     some

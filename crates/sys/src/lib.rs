@@ -33,6 +33,6 @@ pub mod zlib;
 
 pub use errno::{Errno, Result};
 
-/// Is what schedulers do counted and timed? Always, but where a build is to show what that costs
-/// (docs/internals/meter.md).
+/// Whether the work of schedulers is counted and timed: always, except in a build that shows the
+/// cost of it (docs/internals/meter.md).
 pub const METERED: bool = !cfg!(feature = "no-meter");

@@ -43,7 +43,8 @@ pub fn posix_of_local(c: Civil, dst: Option<bool>) -> Option<i64> {
         t.tm_min = part(4, 0)?;
         t.tm_sec = part(5, 0)?;
         t.tm_isdst = dst.map_or(-1, |d| d as i32);
-        // The last second of 1969 is -1 as well: only where it failed the day of the week is not set.
+        // The last second of 1969 is -1 as well: only where it failed the day of the week is not
+        // set.
         t.tm_wday = -1;
         let seconds = libc::mktime(t);
         (t.tm_wday != -1).then_some(seconds)

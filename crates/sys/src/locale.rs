@@ -1,5 +1,5 @@
-//! What the user's locale says of characters. It is asked for by name and used by one call at a
-//! time, so that the program's own stays "C" for libraries that depend on it.
+//! Character properties of the user's locale. The locale is opened by name and used for one call at
+//! a time, so that the program's own stays "C" for libraries that depend on it.
 
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ extern "C" {
     fn wcwidth(c: libc::wchar_t) -> libc::c_int;
 }
 
-/// The locale that the environment names; `None` where the system has none of that name.
+/// The locale that the environment names; `None` if the system does not have it.
 fn locale() -> Option<&'static Locale> {
     static L: OnceLock<Option<Locale>> = OnceLock::new();
     let make = || {
@@ -26,7 +26,7 @@ fn locale() -> Option<&'static Locale> {
     L.get_or_init(make).as_ref()
 }
 
-/// Calls it with the user's locale in this thread.
+/// Calls `f` with the user's locale in this thread.
 fn within<R>(f: impl FnOnce() -> R) -> R {
     let Some(l) = locale() else { return f() };
     // SAFETY: the locale lives for ever, and the thread's own is put back.
@@ -37,7 +37,7 @@ fn within<R>(f: impl FnOnce() -> R) -> R {
     r
 }
 
-/// Are texts UTF-8?
+/// Whether texts are UTF-8.
 pub fn is_utf8() -> bool {
     let Some(_) = locale() else { return false };
     within(|| {
@@ -51,7 +51,7 @@ pub fn width(c: char) -> Option<usize> {
     // SAFETY: no memory is involved.
     usize::try_from(within(|| unsafe { wcwidth(c as libc::wchar_t) })).ok()
 }
-/// Does a byte stand for something that is printed?
+/// Whether a byte stands for a printable character.
 pub fn is_printed(byte: u8) -> bool {
     // SAFETY: no memory is involved.
     within(|| unsafe { libc::isprint(byte as libc::c_int) }) != 0

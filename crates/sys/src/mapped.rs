@@ -1,12 +1,12 @@
-//! Files that are read through memory: a mapping of a file's pages in the page cache, and copies out of
+//! Reading files through memory: a mapping of a file's pages in the page cache, and copies out of
 //! it without a system call.
 //!
-//! A copy is what `pread` would have brought, or it is none. Two things may be wrong about the pages:
-//! a file that was cut has fewer, and a disk may fail to bring one. Touching such a page is `SIGBUS`;
-//! the handler puts an empty page there, and the copy counts as none. And of the page in which a file
-//! was cut the rest is zeros, which nobody is told. But a file system takes the pages behind away before
-//! it clears that rest, so each copy looks at the file's last page when it is done: while that is
-//! there, nothing before it was cut.
+//! A copy holds what `pread` would have read, or it fails. Two things may be wrong with the pages.
+//! A truncated file has fewer, and a disk may fail to deliver one: touching such a page raises
+//! `SIGBUS`; the handler maps an empty page there, and the copy fails. And the rest of the page in
+//! which a file was cut becomes zeros without notice. But a file system removes the pages behind
+//! before it clears that rest, so each copy checks the file's last page at its end: while that page
+//! is there, nothing before it was cut.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -19,16 +19,16 @@ use libc::{c_int, c_void, siginfo_t};
 
 use crate::file;
 
-/// Bytes of one file, and of all.
+/// Most mapped bytes of one file, and of all.
 const MAX_BYTES: u64 = 256 << 20;
 const MOST_IN_ALL: usize = 1 << 30;
-/// So many mappings: the system allows a program some 65,000, and its memory needs them too.
+/// Most mappings: the system allows a program some 65,000, and its allocator needs them too.
 const MOST_FILES: usize = 1000;
 
-/// By `f_type` of `statfs(2)`: what keeps to the order above, and has one cache for reads and mappings.
-/// Not of them: xfs, which clears the rest of a page before it takes the pages behind away; what is on
-/// another machine, where a read may ask whether the cache is right and a mapping does not; overlays,
-/// of which nobody tells what they lie on.
+/// File systems, by `f_type` of `statfs(2)`, that keep the order above and have one cache for reads
+/// and mappings. Excluded are xfs, which clears the rest of a page before it removes the pages
+/// behind; network file systems, where a read may revalidate the cache and a mapping does not; and
+/// overlays, whose underlying file system is unknown.
 const FILE_SYSTEMS: [u32; 3] = [0xef53, 0x9123_683e, 0x0102_1994]; // ext2 to ext4, btrfs, tmpfs
 
 kvik_state::vm_state! {
@@ -36,30 +36,32 @@ kvik_state::vm_state! {
     static BYTES: AtomicUsize = AtomicUsize::new(0);
 }
 
-/// What the system calls a page, once there is a mapping.
+/// The system's page size, once there is a mapping.
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
-/// Who had the signal before.
+/// The previous handler of the signal.
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
 thread_local! {
-    /// What this thread copies from right now: first byte, and the one behind the last.
+    /// Address range that this thread copies from right now: first byte, and the one behind the
+    /// last.
     static COPIES: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-    /// A page of it was not there.
+    /// A page of that range was missing.
     static MISSED: Cell<bool> = const { Cell::new(false) };
 }
 
 pub struct Mapped {
     start: *const u8,
     size: usize,
-    /// Where the last page begins.
+    /// Offset of the last page.
     last: usize,
 }
 
-// SAFETY: it is memory that nobody writes to through it, and that stays until it is dropped.
+// SAFETY: nobody writes to the memory through this, and the memory stays until it is dropped.
 unsafe impl Send for Mapped {}
 
 impl Mapped {
-    /// Of a file of so many bytes that is open for reading. `None` where that should not or cannot be.
+    /// Maps a file of `size` bytes that is open for reading. `None` if it should not or cannot be
+    /// mapped.
     pub fn of(fd: RawFd, size: u64) -> Option<Mapped> {
         if size > MAX_BYTES || !suits(fd) || !has_handler() {
             return None;
@@ -67,7 +69,8 @@ impl Mapped {
         let size = size as usize;
         let page = PAGE.load(Ordering::Relaxed);
         let last = size.checked_sub(1)? / page * page;
-        // Counted before it is there, and not at all if it is too much.
+        // Counted before it exists; if a limit is exceeded, it is not mapped, and its drop undoes
+        // the count.
         let first = FILES.fetch_add(1, Ordering::Relaxed) < MOST_FILES;
         let room = BYTES.fetch_add(size, Ordering::Relaxed) + size <= MOST_IN_ALL;
         let mut mapped = Mapped { start: ptr::null(), size, last };
@@ -86,7 +89,7 @@ impl Mapped {
         }
     }
 
-    /// How much can be read: all but the last page.
+    /// Readable bytes: all but the last page.
     #[inline]
     pub fn len(&self) -> usize {
         self.last
@@ -95,11 +98,11 @@ impl Mapped {
         self.last == 0
     }
 
-    /// Fills `room` from `at` on. `Err`: it is for the system to say what is there, and this mapping is
-    /// of no more use.
+    /// Fills `room` from `at` on. `Err`: the caller has to ask the system, and this mapping is of
+    /// no more use.
     ///
     /// # Panics
-    /// Where that is more than [`Mapped::len`].
+    /// If the range exceeds [`Mapped::len`].
     #[inline]
     pub fn read<'a>(
         &self,
@@ -110,8 +113,9 @@ impl Mapped {
         let start = self.start as usize;
         COPIES.set((start, start + self.size));
         compiler_fence(Ordering::SeqCst);
-        // SAFETY: both have so many bytes, by what is checked above, and a mapping overlaps nothing. What
-        // other programs write to the file meanwhile is there or not, byte by byte, as with `pread`.
+        // SAFETY: both have so many bytes, by what is checked above, and a mapping overlaps
+        // nothing. What other programs write to the file meanwhile is there or not, byte by byte,
+        // as with `pread`.
         unsafe {
             copy(self.start.add(at), room.as_mut_ptr().cast(), room.len());
             ptr::read_volatile(self.start.add(self.last));
@@ -141,8 +145,9 @@ impl Drop for Mapped {
 /// As of `ptr::copy_nonoverlapping`, but that others may write to `from`.
 #[inline]
 unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
-    // By the processor's own instruction, as the kernel does it: from 2 to 32 KB that takes up to a third
-    // less time than `memcpy`, and the compiler sees neither what is read nor that others may write it.
+    // By the CPU's own copy instruction, as in the kernel: from 2 to 32 KB it takes up to a third
+    // less time than `memcpy`, and the compiler sees neither what is read nor that others may write
+    // it.
     // SAFETY: by the caller.
     #[cfg(target_arch = "x86_64")]
     unsafe {
@@ -156,12 +161,12 @@ unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
     }
 }
 
-/// Is it on one of the file systems?
+/// Whether the file is on one of the file systems.
 fn suits(fd: RawFd) -> bool {
     file::system(fd).is_some_and(|system| FILE_SYSTEMS.contains(&system))
 }
 
-/// Sees to it that a page that is not there is no end of the program.
+/// Installs the handler that keeps a missing page from ending the program.
 fn has_handler() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
@@ -186,7 +191,7 @@ fn has_handler() -> bool {
     })
 }
 
-/// `SIGBUS`: of a page that this thread copies from, or not ours.
+/// `SIGBUS`, for a page that this thread copies from or for any other.
 extern "C" fn not_there(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel's own structure.
     let at = unsafe { (*info).si_addr() } as usize;
@@ -207,12 +212,12 @@ fn put_empty_page(at: usize) -> bool {
     unsafe { libc::mmap(at, page, libc::PROT_READ, flags, -1, 0) != libc::MAP_FAILED }
 }
 
-/// To who had the signal before; where that was nobody, to the end that it is.
+/// Calls the previous handler; without one, the program ends as it would have.
 fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let before = BEFORE.get();
     let handler = before.map_or(libc::SIG_DFL, |b| b.sa_sigaction);
-    // SAFETY: the handler is what the program had set, of the kind that its flags say. Where there was
-    // none the signal comes again when this returns, and ends the program.
+    // SAFETY: the handler is what the program had set, of the kind that its flags say. Where there
+    // was none the signal comes again when this returns, and ends the program.
     unsafe {
         if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
             let mut default: libc::sigaction = std::mem::zeroed();
@@ -235,7 +240,7 @@ mod tests {
     use std::io::Write;
     use std::os::fd::AsRawFd;
 
-    /// A file of so many bytes in memory, which is removed at the end.
+    /// A file of the given size in memory, removed on drop.
     struct Scratch(std::path::PathBuf);
     impl Scratch {
         fn new(name: &str, size: usize) -> Scratch {
@@ -268,7 +273,7 @@ mod tests {
             |at: usize, n: usize| (at..at + n).map(|i| (i / 7) as u8).collect::<Vec<_>>();
         assert_eq!(bytes(&m, 0, 36_864).unwrap(), expected(0, 36_864));
         assert_eq!(bytes(&m, 4_090, 20).unwrap(), expected(4_090, 20));
-        // What others write is there at once.
+        // What others write is visible at once.
         let mut file = OpenOptions::new().write(true).open(&f.0).unwrap();
         file.write_all(b"new").unwrap();
         assert_eq!(bytes(&m, 0, 3).unwrap(), b"new");
@@ -276,7 +281,8 @@ mod tests {
 
     #[test]
     fn a_file_that_was_cut_is_for_the_system_to_read() {
-        // In the middle of a page, at its end, to nothing; and only the last page, which nobody is given.
+        // In the middle of a page, at its end, to nothing; and only the last page, which no read
+        // returns.
         for (cut, good) in [(10_000, false), (8_192, false), (0, false), (37_000, true)] {
             let f = Scratch::new(&format!("cut-{cut}"), 40_000);
             let m = f.mapped();

@@ -35,7 +35,7 @@ pub fn remove_dir(path: &CStr) -> Result<()> {
     // SAFETY: the path ends in NUL.
     match file(unsafe { libc::rmdir(path.as_ptr()) }) {
         Err(Errno::NOTEMPTY | Errno::EXIST) => {
-            // What cannot be removed because it is where we are has another error.
+            // The current directory has another error.
             match (stat(path, true), stat(c".", true)) {
                 (Ok(a), Ok(b)) if (a.inode, a.device) == (b.inode, b.device) => Err(Errno::INVAL),
                 _ => Err(Errno::EXIST),
@@ -89,7 +89,7 @@ pub fn set_current_dir(path: &CStr) -> Result<()> {
     file(unsafe { libc::chdir(path.as_ptr()) }).map(drop)
 }
 
-/// Where a program of this name is found along `PATH`-like directories.
+/// Finds a program of this name in `PATH`-like directories.
 pub fn find_program(name: &CStr, dirs: Option<&OsStr>) -> Option<CString> {
     if name.to_bytes().contains(&b'/') {
         return Some(name.to_owned());

@@ -1,4 +1,4 @@
-//! PCRE2 behind a safe face: compile a pattern, ask for its names (`pcre_match` matches it).
+//! A safe interface to PCRE2: compile a pattern, query its names (`pcre_match` matches it).
 //!
 //! Bytes that are not UTF-8 are taken as Latin-1, as OTP's tables do.
 
@@ -42,7 +42,7 @@ pub fn released() -> String {
 /// A compiled pattern. It never changes, so any thread may match it.
 pub struct Pattern {
     code: Code,
-    /// The same with callouts, made for the first match that takes long.
+    /// The same with callouts, compiled for the first match that takes long.
     stopping: OnceLock<Option<Code>>,
     source: Source,
     utf: bool,
@@ -55,7 +55,7 @@ unsafe impl Send for Code {}
 // SAFETY: as above; each match has its own match data.
 unsafe impl Sync for Code {}
 
-/// What PCRE2 compiles.
+/// The arguments of a compilation.
 struct Source {
     pattern: Vec<u8>,
     options: u32,
@@ -64,7 +64,7 @@ struct Source {
 }
 
 impl Source {
-    /// Or PCRE2's number for what is wrong, and where that is.
+    /// `Err`: PCRE2's error number, and its offset.
     fn compile(&self, more: u32) -> Result<Code, (i32, usize)> {
         let (mut code, mut offset) = (0, 0);
         // SAFETY: the pattern's bytes and length belong together; the context is freed after its
@@ -73,7 +73,7 @@ impl Source {
             let ctx = sys::pcre2_compile_context_create_8(ptr::null_mut());
             if !ctx.is_null() {
                 sys::pcre2_set_character_tables_8(ctx, latin1_tables().as_ptr());
-                // PCRE 8 wants lookbehinds of fixed length, and lets a lookaround move a match.
+                // PCRE 8 requires lookbehinds of fixed length, and lets a lookaround move a match.
                 sys::pcre2_set_max_varlookbehind_8(ctx, 0);
                 sys::pcre2_set_compile_extra_options_8(ctx, sys::PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK);
                 sys::pcre2_set_parens_nest_limit_8(ctx, MAX_NESTING);
@@ -99,10 +99,10 @@ impl Source {
     }
 }
 
-/// So many groups may be within each other; more were too complicated for PCRE 8.
+/// Most groups nested within each other; PCRE 8 refused more as too complicated.
 const MAX_NESTING: u32 = 798;
 
-/// Why a pattern did not compile: PCRE2's number, its text for it, and where.
+/// Why a pattern did not compile: PCRE2's error number, its message, and the offset.
 #[derive(Debug)]
 pub struct CompileError {
     pub code: i32,
@@ -120,8 +120,8 @@ impl Pattern {
     ) -> Result<Pattern, CompileError> {
         let utf = options & opt::UTF != 0;
         let adapted = pcre8::adapt(pattern);
-        // With a table that has words beyond ASCII, what PCRE2 finds out of how a match begins
-        // would be wrong.
+        // With a table that has word characters beyond ASCII, PCRE2's analysis of how a match
+        // begins would be wrong.
         let misled = utf && options & opt::UCP == 0 && pcre8::has_word_type(&adapted.pattern);
         let options = if misled { options | opt::NO_START_OPTIMIZE } else { options };
         let source = Source { pattern: adapted.pattern, options, newline, bsr };
@@ -132,14 +132,14 @@ impl Pattern {
         let offset = adapted.places.of(offset);
         Err(CompileError { code, text: error_text(code), offset })
     }
-    /// The pattern's code; `stopping` is one that calls out before each item of the pattern, if
+    /// The pattern's code; with `stopping`, code that calls out before each item of the pattern, if
     /// there can be such.
     pub(crate) fn code(&self, stopping: bool) -> *const sys::pcre2_code_8 {
         let made = || self.source.compile(sys::PCRE2_AUTO_CALLOUT).ok();
         let other = stopping.then(|| self.stopping.get_or_init(made).as_ref()).flatten();
         other.unwrap_or(&self.code).0.as_ptr()
     }
-    /// Subjects have to be UTF-8.
+    /// Whether subjects must be UTF-8.
     pub(crate) fn is_utf(&self) -> bool {
         self.utf
     }
@@ -212,7 +212,7 @@ type Ranges = &'static [(u8, u8)];
 const UPPER: Ranges = &[(65, 90), (192, 214), (216, 222)];
 const LOWER: Ranges = &[(97, 122), (170, 170), (181, 181), (186, 186), (223, 246), (248, 255)];
 const DIGIT: Ranges = &[(48, 57)];
-/// Where each class's 32 bytes of bits begin, and what is in it.
+/// Offset of each class's bitmap of 32 bytes, and the characters in the class.
 const CLASS_BITS: [(usize, &[Ranges]); 10] = [
     (0, &[&[(9, 13), (32, 32)]]),
     (32, &[DIGIT, &[(65, 70), (97, 102)]]),

@@ -1,6 +1,6 @@
-//! What PCRE 8, whose patterns OTP 25 takes, reads otherwise than PCRE2 does.
+//! Where PCRE 8, whose patterns OTP 25 takes, differs from PCRE2.
 
-/// A pattern as PCRE2 has to be given it, and where in it bytes were put in, and others left out.
+/// A pattern rewritten for PCRE2, and where bytes were inserted or removed.
 pub(crate) struct Adapted {
     pub pattern: Vec<u8>,
     pub places: Places,
@@ -12,7 +12,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// A place in the pattern as it was given.
+    /// The offset in the original pattern.
     pub fn of(&self, offset: usize) -> usize {
         let before = |all: &[usize]| all.iter().filter(|at| **at < offset).count();
         (offset + before(&self.left_out)).saturating_sub(before(&self.inserted))
@@ -20,9 +20,9 @@ impl Places {
 }
 
 /// A hyphen behind a type or class of characters, as in `[\d-z]`, stands for itself; PCRE2 wants it
-/// escaped. A letter that means nothing behind a backslash also stands for itself, and so do 8 and 9
-/// where there are not so many groups. `\c` takes any character of ASCII but NUL, and `\x`
-/// needs no digits.
+/// escaped. A letter without a meaning behind a backslash also stands for itself, and so do 8 and 9
+/// if there are not that many groups. `\c` takes any ASCII character but NUL, and `\x` needs no
+/// digits.
 pub(crate) fn adapt(pattern: &[u8]) -> Adapted {
     let room = Vec::with_capacity(pattern.len());
     let mut a = Adapted { pattern: room, places: Places::default() };
@@ -46,7 +46,7 @@ pub(crate) fn adapt(pattern: &[u8]) -> Adapted {
             _ => false,
         };
         if let ([_, c @ (b'8' | b'9')], true) = (t.bytes, plain) {
-            // As a number, which no digit behind it makes another.
+            // As a number that a following digit does not extend.
             a.places.inserted.extend([a.pattern.len(); 2]);
             a.pattern.extend_from_slice(&[b'\\', b'x', b'3', *c]);
             after_type = false;
@@ -79,11 +79,11 @@ pub(crate) fn adapt(pattern: &[u8]) -> Adapted {
     a
 }
 
-/// Letters that mean nothing behind a backslash, and those that don't within a class.
+/// Letters without a meaning behind a backslash, and those without one within a class.
 const UNKNOWN: &[u8] = b"FIJMOTYijmqy";
 const IN_CLASS: &[u8] = b"ABCGKRXZgkz";
 
-/// What follows a parenthesis: does it capture?
+/// Whether a parenthesis followed by `rest` captures.
 fn captures(rest: &[u8]) -> bool {
     match rest {
         [b'*', ..] => false,
@@ -158,7 +158,7 @@ fn posix_class(s: &[u8]) -> Option<usize> {
     s.get(1 + letters..)?.starts_with(b":]").then_some(letters + 3)
 }
 
-/// May the pattern ask for a word's character where a match begins?
+/// Whether the pattern may test for a word character where a match begins.
 pub(crate) fn has_word_type(pattern: &[u8]) -> bool {
     pattern.windows(2).any(|w| w == br"\w")
 }

@@ -1,8 +1,8 @@
-//! Matches of a pattern that may stop in their middle.
+//! Matches of a pattern that can be suspended.
 //!
-//! PCRE2 cannot be left and entered again. What a short subject needs is tried at once, under a
-//! limit; a match that takes longer begins anew on a stack of its own, with code that calls out
-//! before each item of the pattern, and from there leaves that stack when its steps are used up.
+//! PCRE2 cannot be left and re-entered. A short subject is matched at once, under a limit. A match
+//! that takes longer starts again on a stack of its own, with code that calls out before each item
+//! of the pattern; when its steps are used up, the callout switches away from that stack.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -35,8 +35,8 @@ pub struct MatchOpts {
     pub depth_limit: Option<u32>,
 }
 
-/// Where a group matched: from and to; `None` for one that did not. A pattern that moves the
-/// match's beginning (`\K` in a lookahead) may have it begin behind its end.
+/// Start and end of a group's match; `None` for a group that did not match. A pattern that moves
+/// the start of the match (`\K` in a lookahead) may put it behind the end.
 pub type Group = Option<(usize, usize)>;
 /// The groups up to the highest that took part; `None` where nothing matches.
 pub type MatchResult = Result<Option<Vec<Group>>, MatchError>;
@@ -45,17 +45,17 @@ pub type MatchResult = Result<Option<Vec<Group>>, MatchError>;
 const BYTES_A_STEP: usize = 2;
 /// Distance in the subject between two items of the pattern that counts as a step.
 const STRIDE: usize = 32;
-/// A subject of so many bytes is tried at once, with so many of PCRE2's steps in all.
+/// Largest subject that is matched at once, and the PCRE2 steps it gets in total.
 const SHORT_SUBJECT_BYTES: usize = 1000;
 const AT_ONCE: usize = 20_000;
-/// PCRE2 keeps what it has to go back to elsewhere.
+/// PCRE2 keeps its backtracking state elsewhere.
 const STACK: usize = 128 << 10;
-/// So many stacks are kept for the next matches.
+/// Most stacks kept for later matches.
 const STACKS: usize = 16;
 
 pub enum MatchSubject<'s> {
     Bytes(Cow<'s, [u8]>),
-    /// What is known to be UTF-8.
+    /// Known to be UTF-8.
     Text(&'s str),
 }
 
@@ -92,14 +92,14 @@ impl<'s> Matching<'s> {
     pub fn subject(&self) -> &[u8] {
         &self.subject
     }
-    /// The subject where it was, or has been, proved to be text.
+    /// The subject, if it was proved to be text.
     pub fn text(&self) -> Option<&str> {
         let proved = self.pattern.is_utf() && !matches!(self.at, At::Text(_));
         // SAFETY: it was.
         proved.then(|| unsafe { std::str::from_utf8_unchecked(&self.subject) })
     }
 
-    /// Goes on for so many steps, of which it takes off what it used. `None`: there is more to do.
+    /// Runs for at most `left` steps, and subtracts what it used. `None`: not finished.
     pub fn run(&mut self, left: &mut usize) -> Option<MatchResult> {
         if self.start > self.subject.len() {
             return Some(Ok(None));
@@ -137,7 +137,7 @@ impl<'s> Matching<'s> {
         let now = rest.len().min(left.saturating_mul(BYTES_A_STEP).max(4));
         let good = match std::str::from_utf8(&rest[..now]) {
             Ok(_) => now,
-            // The last character goes on beyond.
+            // The last character continues beyond the checked part.
             Err(e) if e.error_len().is_none() && now < rest.len() => e.valid_up_to(),
             Err(_) => return Err(MatchError::BadUtf),
         };
@@ -157,7 +157,7 @@ impl<'s> Matching<'s> {
             data: Data::new(code, limit, self.opts.depth_limit)?,
         })
     }
-    /// What comes of a short match; `None` for one that needs more.
+    /// Result of a short match; `None` if it needs more steps.
     fn at_once(&mut self, left: &mut usize) -> Option<MatchResult> {
         let length = self.subject.len() - self.start;
         if length > SHORT_SUBJECT_BYTES {
@@ -255,7 +255,7 @@ impl Drop for Data {
     }
 }
 
-/// What PCRE2 is asked for.
+/// The arguments of a match.
 struct Job {
     code: *const sys::pcre2_code_8,
     subject: *const u8,
@@ -294,12 +294,12 @@ impl Job {
 /// Counts the steps of a match on a stack of its own.
 struct Meter<'a> {
     left: Cell<usize>,
-    /// Where in the subject the last step was.
+    /// Position of the last step in the subject.
     last: Cell<usize>,
     y: &'a Yielder<usize, usize>,
 }
 
-/// The beginning of what PCRE2 tells a callout.
+/// The beginning of the block that PCRE2 passes to a callout.
 #[repr(C)]
 struct Block {
     numbers: [u32; 4],
@@ -319,7 +319,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// PCRE2 is about to try an item of the pattern.
+/// Called before PCRE2 tries an item of the pattern.
 unsafe extern "C" fn callout(block: *mut Block, meter: *mut c_void) -> c_int {
     // SAFETY: PCRE2 gives what it was given, and its block.
     let (meter, at) = unsafe { (&*meter.cast::<Meter<'_>>(), (*block).current_position) };
@@ -333,8 +333,8 @@ unsafe extern "C" fn callout(block: *mut Block, meter: *mut c_void) -> c_int {
 
 type Run = Coroutine<usize, usize, (c_int, usize), DefaultStack>;
 
-/// A match under way on a stack of its own. It points into the job, the pattern and the subject;
-/// `Matching` keeps those where they are, and lets go of this first.
+/// A match in progress on a stack of its own. It points into the job, the pattern and the subject;
+/// `Matching` keeps those in place, and drops this first.
 struct Within {
     run: Option<Run>,
     job: Rc<Job>,

@@ -1,8 +1,8 @@
-//! Poll sets: epoll with an eventfd that wakes the one who waits.
+//! Poll sets: epoll with an eventfd for wake-ups.
 //!
-//! A descriptor is added once and stays until it is removed; nothing is armed again after an
-//! event. Pipes and sockets are added edge-triggered (the owner keeps in memory that they are
-//! ready), terminals level-triggered.
+//! A descriptor is added once and stays until it is removed; it is not re-armed after an event.
+//! Pipes and sockets are added edge-triggered (their owner remembers that they are ready),
+//! terminals level-triggered.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -16,11 +16,11 @@ use crate::syscall_counters::{self, call, SyscallCounter};
 pub struct Interest {
     pub read: bool,
     pub write: bool,
-    /// Tell of changes only, not of the state at each wait.
+    /// Report changes only, not the state at each wait.
     pub edge: bool,
 }
 
-/// What came.
+/// An event.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct PollEvent {
     pub token: u64,
@@ -98,7 +98,7 @@ impl Poller {
             (e, w)
         };
         let p = Poller { epoll, wake };
-        // Edge-triggered: a wake-up need not be read away.
+        // Edge-triggered: a wake-up need not be read.
         let i = Interest { read: true, write: false, edge: true };
         p.control(libc::EPOLL_CTL_ADD, p.wake.as_raw_fd(), WAKE, i)?;
         Ok(p)
@@ -123,7 +123,7 @@ impl Poller {
         self.control(libc::EPOLL_CTL_DEL, fd, 0, Interest::default())
     }
 
-    /// The tokens of the descriptors it holds, by what the kernel says.
+    /// The tokens of the descriptors in the set, as the kernel reports them.
     pub fn tokens(&self) -> Vec<u64> {
         let file = format!("/proc/self/fdinfo/{}", self.epoll.as_raw_fd());
         let text = std::fs::read_to_string(file).unwrap_or_default();
@@ -134,7 +134,7 @@ impl Poller {
         };
         text.lines().filter_map(token).filter(|t| *t != WAKE).collect()
     }
-    /// How many descriptors it holds, with the one that wakes it.
+    /// Number of descriptors in the set, including the eventfd.
     pub fn len(&self) -> usize {
         self.tokens().len() + 1
     }
@@ -160,7 +160,7 @@ impl Poller {
             t => {
                 let ms = if t.is_some() { 0 } else { -1 };
                 let (set, most) = (self.epoll.as_raw_fd(), MAX_EVENTS as i32);
-                // Not by the C library's function: see `fd`.
+                // Bypasses the C library's wrapper: see `fd`.
                 // SAFETY: room for that many events.
                 check(unsafe { libc::syscall(libc::SYS_epoll_wait, set, at, most, ms) as i32 })
             }
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(p.wait(&mut ev, None), Ok(1));
         let e = ev.iter().next().unwrap();
         assert!(e.token == 7 && e.read && !e.write);
-        // Edge-triggered: not told again.
+        // Edge-triggered: not reported again.
         assert_eq!(p.wait(&mut ev, Some(Duration::from_millis(1))), Ok(0));
         p.wake();
         p.wait(&mut ev, None).unwrap();

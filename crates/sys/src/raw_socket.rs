@@ -1,5 +1,5 @@
-//! The socket calls as the system has them: addresses, options and control messages are bytes in the
-//! kernel's layout. `socket` is the typed form, for sockets whose families are known beforehand.
+//! The socket calls with the kernel's types: addresses, options and control messages are bytes in
+//! its layout. `socket` is the typed form, for sockets of known families.
 
 use std::ffi::{CStr, CString};
 use std::io::IoSlice;
@@ -22,7 +22,7 @@ pub struct RawAddr {
 }
 
 impl RawAddr {
-    /// `None` for what is longer than any address.
+    /// `None` if longer than any address.
     pub fn new(b: &[u8]) -> Option<RawAddr> {
         let mut a = RawAddr { bytes: [0; ADDRESS_ROOM], len: b.len() };
         a.bytes.get_mut(..b.len())?.copy_from_slice(b);
@@ -37,7 +37,7 @@ impl RawAddr {
     fn len(&self) -> libc::socklen_t {
         self.len as libc::socklen_t
     }
-    /// What a call writes that is told of the room and tells how long the address is.
+    /// The address written by a call that takes the buffer's size and returns the address's.
     fn written(
         f: impl FnOnce(*mut libc::sockaddr, *mut libc::socklen_t) -> Result<()>,
     ) -> Result<RawAddr> {
@@ -51,13 +51,13 @@ impl RawAddr {
 
 /// A socket that does not block and is closed on exec.
 pub fn open(domain: i32, kind: i32, protocol: i32) -> Result<OwnedFd> {
-    // Flags of this call must not come in through the type, which is a caller's number.
+    // The type is a caller's number: flags of this call must not come in through it.
     let own = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: the descriptor is ours.
     unsafe { Ok(OwnedFd::from_raw_fd(socket(libc::socket(domain, kind | own, protocol))?)) }
 }
 
-/// Runs a call in a network namespace, which a file names. The thread is in it only meanwhile.
+/// Runs `f` in the network namespace that a file names. The thread is in it only meanwhile.
 pub fn in_namespace<T>(path: &[u8], f: impl FnOnce() -> Result<T>) -> Result<T> {
     let path = CString::new(path).map_err(|_| Errno::INVAL)?;
     let file = |path: &CStr| -> Result<OwnedFd> {
@@ -82,7 +82,7 @@ pub fn bind(fd: RawFd, a: &RawAddr) -> Result<()> {
     // SAFETY: the address lives for the call.
     socket(unsafe { libc::bind(fd, a.pointer(), a.len()) }).map(drop)
 }
-/// `Err(EINPROGRESS)` while it goes on.
+/// `Err(EINPROGRESS)` while the connection is being made.
 pub fn connect(fd: RawFd, a: &RawAddr) -> Result<()> {
     // SAFETY: the address lives for the call.
     socket(unsafe { libc::connect(fd, a.pointer(), a.len()) }).map(drop)
@@ -98,7 +98,7 @@ pub fn peer_address(fd: RawFd) -> Result<RawAddr> {
     RawAddr::written(|p, n| check(unsafe { libc::getpeername(fd, p, n) }).map(drop))
 }
 
-/// How many bytes went. A peer that is gone raises no `SIGPIPE`.
+/// Returns the number of bytes sent. A closed peer raises no `SIGPIPE`.
 pub fn send(fd: RawFd, bytes: &[u8], flags: i32, to: Option<&RawAddr>) -> Result<usize> {
     let (p, n) = to.map_or((std::ptr::null(), 0), |a| (a.pointer(), a.len()));
     let flags = flags | libc::MSG_NOSIGNAL;
@@ -158,7 +158,7 @@ pub fn receive_from<'a>(
     Ok(written(room, got))
 }
 
-/// What came with a message's bytes.
+/// Metadata of a received message.
 pub struct Envelope {
     /// Empty where the socket is connected.
     pub from: RawAddr,
@@ -197,7 +197,7 @@ fn written(room: &mut [MaybeUninit<u8>], n: usize) -> &mut [u8] {
     unsafe { &mut *(std::ptr::from_mut(part) as *mut [u8]) }
 }
 
-/// Is the option there? Asked for without a value.
+/// Whether the option exists. The query asks for no value.
 pub fn option_without_value(fd: RawFd, level: i32, name: i32) -> Result<()> {
     let null = std::ptr::null_mut();
     // SAFETY: the system reads and writes nothing but through pointers it is given.
@@ -215,8 +215,8 @@ pub fn duplicate(fd: RawFd) -> Result<OwnedFd> {
 pub const IFREQ_SIZE: usize = size_of::<libc::ifreq>();
 pub const INTERFACE_NAME_SIZE: usize = libc::IFNAMSIZ;
 
-/// The requests of `netdevice(7)` that take an `ifreq`. Any other number could have the system write
-/// elsewhere.
+/// The requests of `netdevice(7)` that take an `ifreq`. Any other number could make the system
+/// write elsewhere.
 const IFREQ_REQUESTS: &[libc::c_ulong] = &[
     libc::SIOCGIFNAME,
     libc::SIOCGIFINDEX,
@@ -240,7 +240,7 @@ const IFREQ_REQUESTS: &[libc::c_ulong] = &[
 pub const SIOCGIFTXQLEN: libc::c_ulong = 0x8942;
 pub const SIOCSIFTXQLEN: libc::c_ulong = 0x8943;
 
-/// Asks about an interface, or sets something of it: `request` is one of `SIOCGIF…`, `SIOCSIF…`.
+/// Reads or sets a property of an interface: `request` is one of `SIOCGIF…`, `SIOCSIF…`.
 pub fn interface_request(fd: RawFd, request: u64, r: &mut [u8; IFREQ_SIZE]) -> Result<()> {
     if !IFREQ_REQUESTS.contains(&request) {
         return Err(Errno::INVAL);
@@ -278,10 +278,10 @@ pub fn interface_list(fd: RawFd) -> Result<Vec<[u8; IFREQ_SIZE]>> {
     }
 }
 
-/// `/etc/protocols`: of each protocol its name, its aliases and its number.
+/// `/etc/protocols`: name, aliases and number of each protocol.
 pub fn protocols() -> Vec<(Vec<u8>, Vec<Vec<u8>>, i32)> {
     let mut all = Vec::new();
-    // The list is one for the whole program.
+    // The C library has one list for the whole program.
     static LIST: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _alone = LIST.lock().unwrap_or_else(|e| e.into_inner());
     // SAFETY: nobody else walks the list meanwhile; its strings end in NUL, the aliases in null.
@@ -306,14 +306,14 @@ extern "C" {
     fn endprotoent();
 }
 
-/// What `getaddrinfo` finds of a host's addresses.
+/// An address of a host, as `getaddrinfo` finds it.
 pub struct HostAddress {
     pub family: i32,
     pub kind: i32,
     pub protocol: i32,
     pub address: RawAddr,
 }
-/// Looks a name and a service up, which may wait for another machine. `Err`: one of `EAI_…`.
+/// Resolves a host and a service, which may wait for another machine. `Err`: one of `EAI_…`.
 pub fn find_addresses(
     host: Option<&CStr>,
     service: Option<&CStr>,
@@ -321,8 +321,8 @@ pub fn find_addresses(
     let pointer = |s: Option<&CStr>| s.map_or(std::ptr::null(), CStr::as_ptr);
     let mut first = std::ptr::null_mut();
     let mut all = Vec::new();
-    // SAFETY: the strings end in NUL; the list is walked while it is there and given back once. Each
-    // address is as long as its entry says.
+    // SAFETY: the strings end in NUL; the list is walked while it is there and given back once.
+    // Each address is as long as its entry says.
     unsafe {
         let null = std::ptr::null();
         match libc::getaddrinfo(pointer(host), pointer(service), null, &mut first) {

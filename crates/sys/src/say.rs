@@ -1,7 +1,7 @@
-//! Text for who started the program. Where nobody reads it any more (`kvik --version | head -1`) it is
-//! lost, while `println!` would panic.
+//! Output for the user who started the program. If nobody reads it any more (`kvik --version | head
+//! -1`), it is discarded, while `println!` would panic.
 
-/// `println!`, but for that.
+/// `println!` without the panic.
 #[macro_export]
 macro_rules! say {
     ($($text:tt)*) => {{
@@ -10,7 +10,7 @@ macro_rules! say {
     }};
 }
 
-/// `eprintln!`, but for that.
+/// `eprintln!` without the panic.
 #[macro_export]
 macro_rules! complain {
     ($($text:tt)*) => {{

@@ -1,6 +1,6 @@
-//! Shared memory that other programs of the same user may read: a file without a name, reached as
-//! `/proc/PID/fd/N`. It goes away with the program that made it. Nobody else can write to it, cut
-//! it short or make it grow: it is sealed.
+//! Shared memory that other programs of the same user may read: an anonymous file, reached as
+//! `/proc/PID/fd/N`. It is gone when its program ends. Seals keep other programs from writing,
+//! truncating or growing it.
 
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicU64;
 
 use crate::errno::{check, Errno, Result};
 
-/// Makes so many words, all 0, that last as long as the program, and the file that shows them. That
-/// one is closed where another program is started.
+/// Allocates `n` words, all 0, that last as long as the program, and the file that shares them. The
+/// file is closed on exec.
 pub fn words(name: &CStr, n: usize) -> Result<(&'static [AtomicU64], OwnedFd)> {
     let bytes = n.checked_mul(8).filter(|b| *b > 0 && *b < 1 << 40).ok_or(Errno::INVAL)?;
     // SAFETY: the name ends in a zero byte; the descriptor is new, and belongs to nobody else.

@@ -1,5 +1,5 @@
-//! Signals: a handler notes the number and makes an eventfd readable; whoever polls it takes the
-//! notes.
+//! Signals: a handler records the number and makes an eventfd readable; the thread that polls it
+//! takes the recorded signals.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::errno::{check, Result};
 
-/// Signals that Erlang programs may ask about, by the names they use.
+/// Signals that Erlang programs may ask about, by their Erlang names.
 pub const NAMES: &[(&str, i32)] = &[
     ("sighup", libc::SIGHUP),
     ("sigquit", libc::SIGQUIT),
@@ -69,7 +69,7 @@ extern "C" fn note(signal: libc::c_int) {
 pub enum SignalAction {
     Default,
     Ignore,
-    /// Note it for [`take`].
+    /// Record it for [`take`].
     Handle,
 }
 
@@ -91,7 +91,7 @@ pub fn set(signal: i32, action: SignalAction) -> Result<()> {
     }
 }
 
-/// The signals noted since the last call.
+/// The signals recorded since the last call.
 pub fn take() -> impl Iterator<Item = i32> {
     let fd = NOTIFY.load(Ordering::Acquire);
     let mut n = 0u64;

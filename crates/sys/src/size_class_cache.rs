@@ -1,34 +1,35 @@
 //! Free lists by size class, one set for each scheduler, of blocks of 1 KB and more: heaps, and
-//! what was read from files. mimalloc's fast path ends at 1 KB; its path for larger blocks takes
-//! ten times as long, a thirtieth of a small read. And of large blocks what counts is that the one
-//! freed last, which is in the processor's cache, is the first to be used.
+//! data read from files. mimalloc's fast path ends at 1 KB; its path for larger blocks takes ten
+//! times as long, a thirtieth of a small read. And large blocks should be reused LIFO: the one
+//! freed last is in the CPU's cache.
 
 use std::cell::Cell;
 use std::ptr;
 
-/// Blocks of more than so many bytes are kept, and of at most so many.
+/// Cached blocks are larger than the first of these, and not larger than the second.
 pub const MIN_BYTES: usize = 1024;
 const MAX_BYTES: usize = 2 << 20;
 /// Above this a block is large.
 const SMALL_BYTES: usize = 64 << 10;
-/// Sizes from one power of two to the next: as many as mimalloc has, so that no room is lost.
+/// Classes between one power of two and the next: as many as mimalloc has, so that no space is
+/// lost.
 const CLASSES_PER_POWER: usize = 4;
 const CLASSES: usize = (MAX_BYTES / MIN_BYTES).ilog2() as usize * CLASSES_PER_POWER;
-/// Bytes of each size that a thread keeps.
+/// Most bytes of each class that a thread caches.
 const MAX_BYTES_PER_CLASS: usize = 256 << 10;
-/// Bytes of all large blocks.
+/// Most bytes of all large blocks together.
 const MAX_LARGE_BYTES: usize = 4 << 20;
 
-/// Which size a block has.
+/// The class that a block belongs to.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct SizeClass {
     index: usize,
-    /// Bytes, which is what mimalloc has to be asked for.
+    /// Size in bytes to request from mimalloc.
     pub size: usize,
 }
 
 impl SizeClass {
-    /// `None`: blocks of such a size are not kept.
+    /// `None`: blocks of such a size are not cached.
     #[inline]
     pub fn of(size: usize) -> Option<SizeClass> {
         if size <= MIN_BYTES || size > MAX_BYTES {
@@ -50,7 +51,7 @@ impl SizeClass {
     }
 }
 
-/// Free blocks of one size: each begins with the address of the next.
+/// Free blocks of one class: each begins with the address of the next.
 struct FreeList {
     first: Cell<*mut u8>,
     n: Cell<usize>,
@@ -58,18 +59,18 @@ struct FreeList {
 
 struct SizeClassCache {
     lists: [FreeList; CLASSES],
-    /// Bytes of large blocks.
+    /// Bytes of large blocks in the cache.
     large: Cell<usize>,
-    /// The list of large blocks that has to make room next.
+    /// The list of large blocks to evict from next.
     hand: Cell<usize>,
 }
 
 thread_local! {
-    /// The thread's own, which is never freed; null where it keeps none.
+    /// The thread's cache, which is never freed; null if it has none.
     static MINE: Cell<*const SizeClassCache> = const { Cell::new(ptr::null()) };
 }
 
-/// This thread keeps blocks from now on, as long as the program runs.
+/// Makes this thread cache blocks from now on, until the program ends.
 pub fn attach() {
     if MINE.get().is_null() {
         let lists =
@@ -85,7 +86,7 @@ fn mine(c: SizeClass) -> Option<(&'static SizeClassCache, &'static FreeList)> {
     Some((kept, kept.lists.get(c.index)?))
 }
 
-/// A block of that size, if one is kept.
+/// A block of that class, if one is cached.
 #[inline]
 pub fn take(c: SizeClass) -> Option<*mut u8> {
     let (kept, list) = mine(c)?;
@@ -107,8 +108,9 @@ impl SizeClassCache {
         }
         Some(p)
     }
-    /// Frees blocks of other sizes, in turns, until there is room for one of this: it was in use just
-    /// now, and they were not for longer. False where it would take the place of its like.
+    /// Evicts large blocks of other classes in turn until there is room for one of this class: this
+    /// one was just in use, and those have been unused for longer. False if only blocks of the same
+    /// class could go.
     #[cold]
     fn makes_room(&self, c: SizeClass, free: impl Fn(*mut u8)) -> bool {
         let mut left = CLASSES;
@@ -131,7 +133,7 @@ impl SizeClassCache {
     }
 }
 
-/// Keeps a block; false where there are enough. Of the large ones others may go by `free` for it.
+/// Caches a block; false if there are enough. For a large one others may be evicted by `free`.
 ///
 /// # Safety
 /// It has that many bytes, aligned to a word, and nobody uses it any more.
@@ -154,7 +156,7 @@ pub unsafe fn keep(p: *mut u8, c: SizeClass, free: impl Fn(*mut u8)) -> bool {
     true
 }
 
-/// Gives up all that this thread keeps, each block by `free`.
+/// Empties this thread's cache, passing each block to `free`.
 pub fn release_all(free: impl Fn(*mut u8)) {
     // SAFETY: as in `list`.
     let Some(kept) = (unsafe { MINE.get().as_ref() }) else { return };
@@ -218,11 +220,11 @@ mod tests {
         }
         let last = blocks[MAX_BYTES / 8..].as_mut_ptr().cast();
         assert_eq!(take(c), Some(last));
-        // One of another size takes the place of none as long as there is room.
+        // A block of another class evicts none as long as there is room.
         let other = SizeClass::of(MAX_BYTES / 2).unwrap();
         // SAFETY: as above.
         assert!(unsafe { keep(last, other, |_| unreachable!()) });
-        // It makes room for one of a third.
+        // It is evicted for one of a third class.
         let third = SizeClass::of(MAX_BYTES / 4 * 3).unwrap();
         let (gone, block) =
             (Cell::new(ptr::null_mut()), blocks[MAX_BYTES / 4..].as_mut_ptr().cast());

@@ -1,45 +1,46 @@
-//! Memory for processes: blocks of one size, of which a program may have a million at once.
+//! Memory for processes: blocks of one size, of which there may be a million at once.
 //!
-//! A thread that makes processes has some free blocks at hand ([`attach`]), and takes more from a
-//! pool, many at a time. There a free block is known by its address only, nothing is kept in it, so
-//! that [`give_back`] can return its pages to the system, also where neighbours are in use.
+//! A thread that makes processes has a magazine of free blocks ([`attach`]), and refills it from a
+//! pool, many at a time. The pool keeps the addresses of free blocks outside the blocks, so that
+//! [`give_back`] can return their pages to the system, even if neighbours are in use.
 //!
-//! New memory is made present some 100 blocks at a time: to touch it page by page takes the system
-//! about twice as long, which was the most that a new process cost.
+//! New memory is made present some 100 blocks at a time: faulting it in page by page takes about
+//! twice as long, which was the largest cost of a new process.
 
 use std::cell::Cell;
 use std::ops::Range;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a block: a process with its first heap (`kvik_proc` holds it to that). Nine cache lines.
+/// Bytes of a block: a process with its first heap (`kvik_proc` checks that it fits). Nine cache
+/// lines.
 pub const BLOCK: usize = 576;
-/// What blocks are aligned to.
+/// Alignment of the blocks.
 pub const ALIGN: usize = 64;
 
-/// Bytes that blocks are cut from; a huge page.
+/// Bytes of a chunk, from which blocks are cut: a huge page.
 const CHUNK: usize = 2 << 20;
 const BLOCKS_A_CHUNK: usize = CHUNK / BLOCK;
-/// Bytes of addresses asked for at once.
+/// Bytes of address space reserved at once.
 const REGION: usize = 64 << 20;
-/// Blocks that a thread takes from the pool or hands to it at once.
+/// Blocks that a thread takes from the pool, or returns to it, at once.
 const TRANSFER_BLOCKS: usize = 128;
 /// Blocks that are present from the start.
 const READY: usize = 10 * TRANSFER_BLOCKS;
-/// Least bytes that are worth a call to give them back.
+/// Least number of bytes worth a system call to return them.
 const MIN_RELEASE_BYTES: usize = 16 << 10;
 const PAGE: usize = 4096;
-/// Set in the address of a free block whose pages are with the system.
+/// Flag in the address of a free block whose pages were returned to the system.
 const RETURNED: usize = 1;
 
 struct Pool {
     /// Addresses of free blocks.
     free: Vec<usize>,
-    /// What has not been cut into blocks yet, of the chunk in use.
+    /// The part of the current chunk that has not been cut into blocks yet.
     fresh: Range<usize>,
-    /// Chunks whose blocks are all free, and whose memory is with the system.
+    /// Chunks that are entirely free, and whose memory was returned to the system.
     whole: Vec<usize>,
-    /// Addresses that have not been used yet.
+    /// Reserved addresses that have not been used yet.
     region: Range<usize>,
 }
 
@@ -48,18 +49,18 @@ kvik_state::vm_state! {
         Mutex::new(Pool { free: Vec::new(), fresh: 0..0, whole: Vec::new(), region: 0..0 });
 }
 
-/// Free blocks of one thread: the first `n`.
+/// Free blocks of one thread: the first `n` entries.
 struct Magazine {
     n: Cell<usize>,
     blocks: [Cell<usize>; 2 * TRANSFER_BLOCKS],
 }
 
 thread_local! {
-    /// The thread's own, which is never freed; null where it has none.
+    /// The thread's magazine, which is never freed; null if it has none.
     static MINE: Cell<*const Magazine> = const { Cell::new(ptr::null()) };
 }
 
-/// This thread makes and ends processes from now on, as long as the program runs.
+/// Gives this thread a magazine: it makes and ends processes until the program ends.
 pub fn attach() {
     if MINE.get().is_null() {
         let blocks = [const { Cell::new(0) }; 2 * TRANSFER_BLOCKS];
@@ -105,11 +106,11 @@ fn refill() -> *mut u8 {
     let mut n = 0;
     while n < TRANSFER_BLOCKS {
         let Some(block) = pool.take_one() else { break };
-        // The first to come is the first to go: addresses in order are memory in order.
+        // The first block taken from the pool is used first, so that addresses are used in order.
         m.blocks[TRANSFER_BLOCKS - 1 - n].set(block);
         n += 1;
     }
-    // Fewer came: they are at the end of their place.
+    // Fewer came: move them from the end of the array to its start.
     for i in 0..n {
         m.blocks[i].set(m.blocks[TRANSFER_BLOCKS - n + i].get());
     }
@@ -121,7 +122,7 @@ fn refill() -> *mut u8 {
         m.blocks[n - 1].get() as *mut u8
     }
 }
-/// Those that have been there longest go to the pool.
+/// Returns the blocks that have been in the magazine longest to the pool.
 #[cold]
 fn hand_over(m: &Magazine) {
     pool().free.extend(m.blocks[..TRANSFER_BLOCKS].iter().map(Cell::get));
@@ -161,14 +162,14 @@ impl Pool {
         }
         let start = self.region.start;
         self.region.start += CHUNK;
-        // A machine that has just started has few processes, and is to be small.
+        // A VM that has just started has few processes, and should be small.
         let pages = if is_first { libc::MADV_NOHUGEPAGE } else { libc::MADV_HUGEPAGE };
         advise(start..start + CHUNK, pages);
         Some(start)
     }
 }
 
-/// Addresses of memory that is not there yet, aligned to a chunk.
+/// Reserves addresses of memory that is not present yet, aligned to a chunk.
 fn reserve() -> Option<Range<usize>> {
     let prot = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -180,14 +181,14 @@ fn reserve() -> Option<Range<usize>> {
     let start = (p as usize).next_multiple_of(CHUNK);
     Some(start..start + REGION)
 }
-/// An advice that the system does not know changes nothing.
+/// Advice that the system does not know has no effect.
 fn advise(range: Range<usize>, advice: libc::c_int) {
-    // SAFETY: memory of this pool; of what is dropped nobody uses a byte.
+    // SAFETY: memory of this pool; nothing uses the pages whose contents are dropped.
     unsafe { libc::madvise(range.start as *mut libc::c_void, range.len(), advice) };
 }
 
-/// Makes blocks present before they are asked for: those of a machine's own processes, and of a
-/// thousand others. For a thread of which nobody waits.
+/// Makes blocks present in advance: those of the VM's own processes, and of a thousand others. For
+/// a thread that no other waits for.
 pub fn prepare() {
     let first = {
         let mut pool = pool();
@@ -201,8 +202,8 @@ pub fn prepare() {
     advise(first, libc::MADV_POPULATE_WRITE);
 }
 
-/// Returns the memory of blocks that are in the pool to the system. Any thread may call it, and the
-/// others go on: what they need meanwhile is cut anew.
+/// Returns the memory of the blocks in the pool to the system. Any thread may call it; the others
+/// keep running, and cut new blocks if they need some meanwhile.
 pub fn give_back() {
     let mut free = {
         let mut pool = pool();
@@ -224,14 +225,14 @@ pub fn give_back() {
             left.extend_from_slice(of_chunk);
         }
     }
-    // The lowest are taken first, so that the highest become free.
+    // The lowest are reused first, so that the highest become free.
     left.reverse();
     let mut pool = pool();
     left.append(&mut pool.free);
     pool.free = left;
     pool.whole.append(&mut whole);
 }
-/// The pages of free blocks side by side, in a chunk of which others are in use.
+/// Returns the pages of adjacent free blocks, in a chunk of which other blocks are in use.
 fn return_runs(blocks: &mut [usize]) {
     for run in blocks.chunk_by_mut(|a, b| (a & !RETURNED) + BLOCK == b & !RETURNED) {
         let start = (run[0] & !RETURNED).next_multiple_of(PAGE);
@@ -239,7 +240,8 @@ fn return_runs(blocks: &mut [usize]) {
         if end < start + MIN_RELEASE_BYTES || run.iter().all(|b| b & RETURNED != 0) {
             continue;
         }
-        // Or the system would make huge pages of what is left, and all of it present.
+        // Otherwise the system could merge the rest into huge pages, which would be present as a
+        // whole.
         advise(start / CHUNK * CHUNK..start / CHUNK * CHUNK + CHUNK, libc::MADV_NOHUGEPAGE);
         advise(start..end, libc::MADV_DONTNEED);
         run.iter_mut().for_each(|b| *b |= RETURNED);
@@ -303,7 +305,7 @@ mod tests {
             let mut sorted = all.clone();
             sorted.sort_unstable();
             assert!(sorted.windows(2).all(|w| w[0] + BLOCK <= w[1]));
-            // This thread has no magazine: they go to the pool at once.
+            // This thread has no magazine: freed blocks go to the pool at once.
             free_all(all);
         })
     }
@@ -315,7 +317,7 @@ mod tests {
             all.sort_unstable();
             let before = pages_present(&all);
             assert_eq!(before, all.len());
-            // All but each 200th.
+            // All except each 200th.
             let (kept, freed): (Vec<_>, Vec<_>) =
                 all.iter().enumerate().partition(|(i, _)| i % 200 == 0);
             let just = |v: Vec<(usize, &usize)>| v.into_iter().map(|(_, b)| *b).collect::<Vec<_>>();
@@ -325,7 +327,7 @@ mod tests {
             assert!(pages_present(&freed) < freed.len() / 5, "{}", pages_present(&freed));
             // SAFETY: ours still.
             assert!(kept.iter().all(|b| unsafe { *(*b as *const u8) } == 0x5a));
-            // A second time changes nothing, and what was returned can be used.
+            // A second call changes nothing, and returned blocks can be used again.
             give_back();
             let again = many(freed.len());
             assert!(again.iter().all(|b| !kept.contains(b)));

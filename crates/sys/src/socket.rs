@@ -43,7 +43,7 @@ impl Family {
     }
 }
 
-/// An address as the system has it.
+/// An address in the kernel's layout.
 union Raw {
     v4: libc::sockaddr_in,
     v6: libc::sockaddr_in6,
@@ -157,7 +157,7 @@ pub fn bind(fd: RawFd, addr: &Addr) -> Result<()> {
     // SAFETY: the address lives for the call.
     socket(unsafe { libc::bind(fd, &r.any, n) }).map(drop)
 }
-/// `Err(EINPROGRESS)` while it goes on.
+/// `Err(EINPROGRESS)` while the connection is being made.
 pub fn connect(fd: RawFd, addr: &Addr) -> Result<()> {
     let (r, n) = addr.to_raw()?;
     // SAFETY: the address lives for the call.
@@ -211,7 +211,7 @@ pub fn send_to(fd: RawFd, bytes: &[u8], to: Option<&Addr>) -> Result<usize> {
         })
     })
 }
-/// A datagram and where it came from. `peek`: it stays.
+/// Receives a datagram and its sender's address.
 pub fn receive_from(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr)> {
     let mut n = 0;
     let a = addr_of(|p, len| {
@@ -231,7 +231,7 @@ pub fn receive_from(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr)> {
     Ok((n, a))
 }
 
-/// A number that goes with a datagram: level, type and value of a control message.
+/// A number sent with a datagram: level, type and value of a control message.
 pub type ControlMessage = (i32, i32, i32);
 
 /// Room for the control messages of one datagram.
@@ -242,7 +242,7 @@ fn aligned(n: usize) -> usize {
     n.next_multiple_of(size_of::<usize>())
 }
 
-/// Reads control messages: a head each (length with the head, level, type), then the value.
+/// Parses control messages: each a header (length with the header, level, type), then the value.
 pub fn parse_control(mut b: &[u8]) -> Vec<ControlMessage> {
     let mut all = Vec::new();
     let word = |b: &[u8], at: usize| -> Option<i32> {
@@ -315,7 +315,7 @@ pub fn receive_message(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr, Vec<Co
     Ok((n, Addr::from_raw(&r, m.msg_namelen as usize), parse_control(used)))
 }
 
-/// Opens a socket in a network namespace, which a file names.
+/// Opens a socket in the network namespace that a file names.
 pub fn open_in(namespace: &[u8], family: Family, kind: SocketType) -> Result<OwnedFd> {
     crate::raw_socket::in_namespace(namespace, || open(family, kind))
 }
@@ -328,7 +328,7 @@ pub fn set_option(fd: RawFd, level: i32, name: i32, value: &[u8]) -> Result<()> 
 pub fn option(fd: RawFd, level: i32, name: i32, size: usize) -> Result<Vec<u8>> {
     option_with(fd, level, name, vec![0; size])
 }
-/// The same where what is asked for is in the value.
+/// The same for an option whose value is also an input.
 pub fn option_with(fd: RawFd, level: i32, name: i32, mut v: Vec<u8>) -> Result<Vec<u8>> {
     let mut n = v.len() as libc::socklen_t;
     // SAFETY: room for `n` bytes.
@@ -347,7 +347,7 @@ pub fn int(fd: RawFd, (level, name): (i32, i32)) -> Result<i32> {
         [] => 0,
     })
 }
-/// The error that a connect or an earlier operation left.
+/// Returns and clears the error of a connect or of an earlier operation.
 pub fn take_error(fd: RawFd) -> Result<()> {
     match int(fd, (libc::SOL_SOCKET, libc::SO_ERROR))? {
         0 => Ok(()),
@@ -355,7 +355,7 @@ pub fn take_error(fd: RawFd) -> Result<()> {
     }
 }
 
-/// Level and name of the options that are a number.
+/// Level and name of the numeric options.
 pub mod name {
     type O = (i32, i32);
     pub const REUSEADDR: O = (libc::SOL_SOCKET, libc::SO_REUSEADDR);
@@ -404,7 +404,7 @@ pub fn host_name() -> Result<Vec<u8>> {
     Ok(b[..n].to_vec())
 }
 
-/// Copies a part of a file to a socket: how many bytes went.
+/// Copies a part of a file to a socket; returns the number of bytes sent.
 pub fn send_file(to: RawFd, from: RawFd, offset: i64, count: usize) -> Result<usize> {
     let mut at = offset;
     // SAFETY: the offset lives for the call.

@@ -1,5 +1,5 @@
-//! Starting programs: `posix_spawn`, which shares memory with the child until it has become the
-//! new program, so that the cost depends neither on our size nor on `ulimit -n`.
+//! Starting programs by `posix_spawn`, which shares memory with the child until exec, so that the
+//! cost depends neither on the size of this program nor on `ulimit -n`.
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
@@ -29,7 +29,7 @@ pub struct Program<'a> {
     /// `NAME=value`.
     pub env: &'a [CString],
     pub dir: Option<&'a CStr>,
-    /// Which descriptors of ours become which of the child's. All others are closed from
+    /// Maps descriptors of this program to those of the child. All others are closed from
     /// `close_from` on.
     pub fds: &'a [(RawFd, RawFd)],
     pub close_from: RawFd,
@@ -39,7 +39,7 @@ pub struct Program<'a> {
 #[derive(Debug)]
 pub struct ChildProcess {
     pub pid: i32,
-    /// Ready when the program has ended (see `watch` for systems without pidfds).
+    /// Readable when the program has ended (see `watch` for systems without pidfds).
     pub pidfd: OwnedFd,
 }
 
@@ -66,7 +66,7 @@ fn code(r: i32) -> Result<()> {
 }
 
 impl Actions {
-    /// `moved`: instead of the descriptors themselves.
+    /// `moved`: copies to use instead of the descriptors themselves.
     fn new(p: &Program<'_>, moved: &[Option<OwnedFd>]) -> Result<Actions> {
         let mut a = MaybeUninit::uninit();
         // SAFETY: `init` fills the structure; the others work on one that is initialised.
@@ -114,8 +114,8 @@ fn pointers(v: &[CString]) -> Vec<*mut libc::c_char> {
     v.iter().map(|s| s.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
 }
 
-/// Copies of the descriptors that lie among the child's, so that no `dup2` overwrites what a later
-/// one needs.
+/// Duplicates the descriptors whose numbers are among the child's, so that no `dup2` overwrites one
+/// that a later `dup2` needs.
 fn move_up(p: &Program<'_>) -> Result<Vec<Option<OwnedFd>>> {
     let top = p.fds.iter().map(|(_, to)| to + 1).max().unwrap_or(0).max(p.close_from);
     let up = |from| {
@@ -128,8 +128,7 @@ fn move_up(p: &Program<'_>) -> Result<Vec<Option<OwnedFd>>> {
     p.fds.iter().map(|&(from, _)| (from < top).then(|| up(from)).transpose()).collect()
 }
 
-/// Starts a program and answers its process id. An error of the child before it is the new program
-/// comes back here.
+/// Starts a program and returns its process id. An error in the child before exec is returned here.
 pub fn spawn(p: &Program<'_>) -> Result<i32> {
     let moved = move_up(p)?;
     let actions = Actions::new(p, &moved)?;
@@ -152,7 +151,7 @@ pub fn spawn(p: &Program<'_>) -> Result<i32> {
 }
 
 impl ChildProcess {
-    /// Watches for the end of a program that was started. Where that can't be done it is killed.
+    /// Watches for the end of a started program. If that is not possible, the program is killed.
     pub fn watch(pid: i32) -> Result<ChildProcess> {
         let end = match pidfd(pid) {
             Err(Errno::NOSYS | Errno::PERM) => watch(pid),
@@ -167,7 +166,7 @@ impl ChildProcess {
 }
 
 fn pidfd(pid: i32) -> Result<OwnedFd> {
-    // Nobody but us reaps the child: the number stays its own until `reap`.
+    // Only this program reaps the child: the process id remains the child's until `reap`.
     // SAFETY: the descriptor is ours.
     unsafe {
         let fd = syscall_counters::check(
@@ -178,7 +177,7 @@ fn pidfd(pid: i32) -> Result<OwnedFd> {
     }
 }
 
-/// What a pidfd does where the system (older than Linux 5.3, or a sandbox) has none: the end of a
+/// Replaces a pidfd if the system (older than Linux 5.3, or a sandbox) has none: the read end of a
 /// pipe whose other end a thread closes when the program has ended.
 fn watch(pid: i32) -> Result<OwnedFd> {
     let (end, open) = fd::pipe()?;
@@ -188,7 +187,7 @@ fn watch(pid: i32) -> Result<OwnedFd> {
         // SAFETY: there is room for what the call writes. It leaves the child to `reap`.
         let call =
             || check(unsafe { libc::waitid(libc::P_PID, pid as u32, info.as_mut_ptr(), options) });
-        // An error says that there is no such child any more: it has ended too.
+        // An error says that there is no such child any more: it has ended, too.
         let _ = retry(call);
         drop(open);
     };
@@ -199,7 +198,7 @@ fn watch(pid: i32) -> Result<OwnedFd> {
     Ok(end)
 }
 
-/// How a program ended: its exit status, or 128 and the signal that killed it. `None` while it
+/// How a program ended: its exit status, or 128 plus the signal that killed it. `None` while it
 /// runs.
 pub fn reap(pid: i32) -> Option<i32> {
     let mut status = 0;
@@ -213,7 +212,7 @@ pub fn reap(pid: i32) -> Option<i32> {
     }
 }
 
-/// Has a program begin in a session of its own, without a terminal that could send it signals.
+/// Makes a program start in a session of its own, without a terminal that could send it signals.
 pub fn in_its_own_session(c: &mut std::process::Command) {
     use std::os::unix::process::CommandExt;
     let begin = || {
@@ -225,12 +224,13 @@ pub fn in_its_own_session(c: &mut std::process::Command) {
     unsafe { c.pre_exec(begin) };
 }
 
-/// Has a program begin in a copy of our memory, not in ours itself as with `vfork`. The system counts
-/// a program's highest memory from the highest of what it began in: so from what we hold now, and not
-/// from the most that we ever held.
+/// Makes a program start in a copy of this one's memory, instead of sharing it as `vfork` does. The
+/// system counts a program's peak memory from that of the memory it starts in: with a copy, from
+/// the current size, and not from this program's own peak.
 pub fn from_a_copy(c: &mut std::process::Command) {
     use std::os::unix::process::CommandExt;
-    // SAFETY: nothing runs between fork and exec. That something might takes vfork from the library.
+    // SAFETY: nothing runs between fork and exec. That something might run keeps the library from
+    // using vfork.
     unsafe { c.pre_exec(|| Ok(())) };
 }
 
@@ -266,7 +266,8 @@ mod tests {
         assert_eq!(run("echo $HELLO; exit 3", None), ("there\n".into(), 3));
         assert_eq!(run("pwd", Some(c"/usr")), ("/usr\n".into(), 0));
         assert_eq!(run("kill -9 $$", None), (String::new(), 137));
-        // Input, output, errors, and the directory that `ls` reads: nothing else was passed on.
+        // Input, output, errors, and the directory that `ls` reads: no other descriptor was
+        // inherited.
         assert_eq!(run("ls /proc/self/fd | wc -l", None).0.trim(), "4");
     }
 

@@ -1,10 +1,9 @@
-//! Counts system calls and the bytes they move, by thread: where the calls are made, in words that
-//! only the thread writes, by a load and a store. A thread that was not given such words shares
-//! some with the others like it: those make calls that may wait, beside which an atomic addition is
-//! nothing.
+//! Counts system calls and the bytes they move, by thread, at the call sites: in words that only
+//! the thread writes, by a load and a store. Threads without words of their own share some: they
+//! make calls that may block, compared to which an atomic addition costs nothing.
 //!
-//! Not counted are descriptors that are closed when nobody needs them any more, locks, clocks, and the
-//! memory that the allocator asks for.
+//! Not counted are the closing of descriptors that are dropped, locks, clocks, and the allocator's
+//! calls.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -12,33 +11,33 @@ use std::sync::OnceLock;
 
 use crate::errno::{self, Result};
 
-/// What is counted: calls by kind, then bytes.
+/// The counters: calls by kind, then bytes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SyscallCounter {
-    /// Asked for events, waiting or not.
+    /// Polled for events, blocking or not.
     Poll = 0,
-    /// Named a descriptor to be told of, or no more.
+    /// Added a descriptor to a poll set, or removed one.
     Watch = 1,
     /// Woke a thread that waits for events.
     Wake = 2,
     /// Read from a file, pipe or socket, or tried to.
     Read = 3,
     Write = 4,
-    /// Opened, connected or accepted a socket, or asked something of one.
+    /// Opened, connected or accepted a socket, or queried one.
     Socket = 5,
-    /// Opened a file or looked at it by name or descriptor: all but reading and writing.
+    /// Opened a file, or any call by name or descriptor except reading and writing.
     File = 6,
-    /// Started a program, made its pipes, or asked how it ended.
+    /// Started a program, made its pipes, or queried how it ended.
     Spawn = 7,
-    /// Bytes that such reads and writes have moved.
+    /// Bytes moved by those reads and writes.
     ReadBytes = 8,
     WrittenBytes = 9,
-    /// Bytes that came to processes through ports, and went out from them.
+    /// Bytes sent to processes by ports, and from processes to ports.
     Input = 10,
     Output = 11,
 }
 
-/// Words that a thread's counts take.
+/// Number of words for a thread's counters.
 pub const WORDS: usize = 16;
 /// Kinds of calls, with their names.
 pub const CALLS: [(&str, SyscallCounter); 8] = [
@@ -61,11 +60,11 @@ kvik_state::vm_state! {
     static SHARED: OnceLock<Words> = OnceLock::new();
 }
 
-/// This thread counts there from now on; nobody else may write to these words.
+/// Makes this thread count in these words; no other thread may write to them.
 pub fn here(words: Words) {
     HERE.set(words);
 }
-/// All threads that have no words of their own count there from now on. The first call counts.
+/// Makes all threads without words of their own count in these. Only the first call has an effect.
 pub fn others(words: Words) {
     SHARED.get_or_init(|| words);
 }
@@ -91,7 +90,7 @@ pub(crate) fn call(what: SyscallCounter) {
     add(what, 1);
 }
 
-/// What a call of that kind answered.
+/// Counts a call of that kind, and converts its result.
 #[inline]
 pub(crate) fn check(what: SyscallCounter, r: i32) -> Result<i32> {
     call(what);
@@ -163,7 +162,7 @@ mod tests {
         p.wait(&mut poll::PollEvents::default(), Some(std::time::Duration::ZERO)).unwrap();
         p.wake();
         let counts: Vec<u64> = mine.iter().map(|n| n.load(Relaxed)).collect();
-        // The pipe is one for a program.
+        // The pipe counts as one made for a program.
         assert_eq!(counts[..10], [1, 1, 1, 1, 1, 0, 2, 1, 5, 5]);
         let before = count(mine, SyscallCounter::Read);
         std::thread::spawn(move || fd::read_bytes(-1, &mut room)).join().unwrap().unwrap_err();

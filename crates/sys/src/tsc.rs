@@ -1,6 +1,6 @@
-//! The CPU's time-stamp counter, which takes a third of the time of the system's clock to read, and
-//! its calibration. Where the counter does not run evenly through everything the processor does,
-//! ticks are the clock's nanoseconds.
+//! The CPU's time-stamp counter, which is read in a third of the time of the system's clock, and
+//! its calibration. If the counter's rate is not constant, ticks are nanoseconds of the system's
+//! clock.
 
 use std::sync::OnceLock;
 
@@ -10,8 +10,8 @@ use crate::clock::monotonic_nanos;
 mod counter {
     use std::arch::x86_64::{__cpuid, _rdtsc};
 
-    /// Does it run at one rate, whatever the processor does, and is it the system's own clock? (Then
-    /// the system has found it to be the same on all processors.)
+    /// Whether the counter runs at a constant rate and is the system's own clock source. (The
+    /// system has then found it to be synchronised between CPUs.)
     pub fn is_steady() -> bool {
         let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
         let [most, power] = [0x8000_0000, 0x8000_0007];
@@ -35,15 +35,15 @@ mod counter {
     }
 }
 
-/// Nanoseconds in a tick, in units of 2^-32.
+/// Nanoseconds per tick, in units of 2^-32.
 type Scale = u64;
 const ONE: Scale = 1 << 32;
-/// Parts of a nanosecond, for what is as short as a few.
+/// Fractions of a nanosecond, for intervals of a few nanoseconds.
 pub const PARTS_PER_NS: i64 = 64;
-/// How far two readings of both have to lie apart to tell what a tick is worth.
+/// Distance between two readings of both clocks that suffices for the calibration.
 const APART_NS: i64 = 2_000_000;
 
-/// A reading of both at the same time.
+/// A reading of both clocks at the same time.
 #[derive(Copy, Clone)]
 struct Both {
     ticks: u64,
@@ -51,7 +51,7 @@ struct Both {
 }
 
 impl Both {
-    /// The closest of a few: there may be anything between two readings.
+    /// The closest pair of a few: the thread may be interrupted between the two readings.
     fn read() -> Both {
         let one = || {
             let before = counter::read();
@@ -70,7 +70,7 @@ impl Both {
     }
 }
 
-/// Reads ticks and knows their worth.
+/// Reads the counter, and converts its ticks.
 #[derive(Copy, Clone, Debug)]
 pub struct Ticks {
     scale: Scale,
@@ -81,11 +81,11 @@ pub struct Ticks {
 static BEGIN: OnceLock<Option<Both>> = OnceLock::new();
 static TICKS: OnceLock<Ticks> = OnceLock::new();
 
-/// To be called early: the more time goes by until [`tsc`], the less that one has to wait.
+/// To be called early: the more time passes until [`tsc`], the shorter that has to wait.
 pub fn begin() {
     BEGIN.get_or_init(|| counter::is_steady().then(Both::read));
 }
-/// The counter. The first call waits until two milliseconds have gone by since [`begin`].
+/// The calibrated counter. The first call waits until two milliseconds have passed since [`begin`].
 pub fn ticks() -> Ticks {
     begin();
     *TICKS.get_or_init(|| match BEGIN.get() {
@@ -117,18 +117,18 @@ impl Ticks {
     /// Nanoseconds between two readings.
     #[inline]
     pub fn between(&self, from: u64, to: u64) -> u64 {
-        // A thread that moves to another processor may find its counter some ticks behind.
+        // A thread that moves to another CPU may find its counter some ticks behind.
         (self.parts_between(from, to).max(0) / PARTS_PER_NS) as u64
     }
-    /// The same in [`PARTS_PER_NS`] of a nanosecond, and below 0 where `to` comes first.
+    /// The same in units of 1/[`PARTS_PER_NS`] nanosecond; negative if `to` is earlier.
     #[inline]
     pub fn parts_between(&self, from: u64, to: u64) -> i64 {
         let ticks = to.wrapping_sub(from) as i64;
         ((ticks as i128 * self.scale as i128) >> (32 - PARTS_PER_NS.ilog2())) as i64
     }
-    /// Ticks that a reading takes by itself: what two readings one behind the other lie apart. An
-    /// average, as a processor's counter may go by steps that are longer than a reading; of some, the
-    /// one in which nothing else was done.
+    /// Ticks that a reading itself takes: the distance between two consecutive readings. It is
+    /// averaged, as a counter may advance in steps longer than a reading; of several averages the
+    /// smallest counts, which no interruption has increased.
     pub fn cost(&self) -> u64 {
         self.cost
     }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn ticks_are_worth_what_the_clock_says() {
         let t = super::ticks();
-        // Each reading lies between two of the clock: this thread may be kept from running in between.
+        // Each reading lies between two of the clock: this thread may be interrupted in between.
         let read = || (Instant::now(), t.now(), Instant::now());
         let (began, from, begun) = read();
         std::thread::sleep(Duration::from_millis(50));

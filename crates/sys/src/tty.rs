@@ -38,19 +38,19 @@ pub fn restore(fd: RawFd, s: &TtySettings) -> Result<()> {
     check(unsafe { libc::tcsetattr(fd, libc::TCSADRAIN, &s.0) }).map(drop)
 }
 
-/// The same at once, with what is written still on its way.
+/// The same at once, without waiting for pending output.
 pub fn apply(fd: RawFd, s: &TtySettings) -> Result<()> {
     // SAFETY: the settings live for the call.
     check(unsafe { libc::tcsetattr(fd, libc::TCSANOW, &s.0) }).map(drop)
 }
 
-/// What of a terminal is changed; `None` leaves it as it is.
+/// Changes to a terminal's settings; `None` keeps a setting.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
 pub struct Changes {
-    /// Input comes by lines, and what is written is post-processed.
+    /// Input is line-buffered, and output is post-processed.
     pub lines: Option<bool>,
     pub echo: Option<bool>,
-    /// Keys such as ctrl-C make signals.
+    /// Keys such as ctrl-C send signals.
     pub signals: Option<bool>,
 }
 
@@ -59,7 +59,7 @@ fn set(flags: &mut libc::tcflag_t, bits: libc::tcflag_t, on: bool) {
 }
 
 impl TtySettings {
-    /// Does each key come at once?
+    /// Whether each key is delivered at once.
     pub fn is_raw(&self) -> bool {
         self.0.c_lflag & libc::ICANON == 0
     }
@@ -86,7 +86,7 @@ impl TtySettings {
         }
         self
     }
-    /// For an editor: each key at once, without echo, nothing done to what is written.
+    /// For an editor: each key is delivered at once, without echo, and output is not processed.
     pub fn edited(mut self) -> TtySettings {
         let t = &mut self.0;
         t.c_iflag &= !(libc::ISTRIP | libc::ICRNL);
@@ -96,7 +96,7 @@ impl TtySettings {
         t.c_cc[libc::VTIME] = 0;
         self
     }
-    /// Ctrl-C is a key like others.
+    /// Ctrl-C is delivered like any other key.
     pub fn without_interrupt(mut self) -> TtySettings {
         self.0.c_cc[libc::VINTR] = 0;
         self

@@ -1,4 +1,4 @@
-//! What programs that were started have used: processor time, memory, context switches.
+//! Resource usage of started programs: processor time, memory, context switches.
 
 use std::mem::MaybeUninit;
 use std::os::unix::process::ExitStatusExt;
@@ -6,12 +6,12 @@ use std::process::ExitStatus;
 
 use crate::errno::{check, retry, Errno, Result};
 
-/// Of one program, or of several together.
+/// Usage of one program, or of several together.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Usage {
     pub cpu_seconds: f64,
     pub switches: u64,
-    /// The most memory that was resident at a time.
+    /// Peak resident memory.
     pub peak_kb: u64,
 }
 
@@ -24,7 +24,7 @@ impl Usage {
             peak_kb: usage.ru_maxrss.unsigned_abs(),
         }
     }
-    /// Both: the sum, and the higher peak.
+    /// The sum of both, with the higher peak.
     #[must_use]
     pub fn and(self, other: Usage) -> Usage {
         Usage {
@@ -43,14 +43,15 @@ pub fn cpu_time_ns() -> u64 {
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
-/// From now on a descendant whose parent has ended is our child, so that [`reap`] counts it.
+/// From now on orphaned descendants become children of this program, so that [`reap`] counts them.
 pub fn adopt_orphans() -> Result<()> {
     // SAFETY: no memory is involved.
     check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(drop)
 }
 
-/// A child that ended: its number, how, and what it and those it waited for have used. None while
-/// children are left but none has ended. `pid` 0 is any child.
+/// Reaps a child that has ended: its process id, its status, and the resource usage of it and of
+/// the children it waited for. `None` if children are left but none has ended. `pid` 0 is any
+/// child.
 pub fn reap(pid: u32) -> Result<Option<(u32, ExitStatus, Usage)>> {
     let which = if pid == 0 { -1 } else { i32::try_from(pid).map_err(|_| Errno::INVAL)? };
     let mut status = 0;

@@ -1,4 +1,4 @@
-//! zlib's streams: stock zlib itself, so that what it writes is byte for byte what others write.
+//! zlib's streams: stock zlib itself, so that its output is byte for byte that of other programs.
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -11,7 +11,7 @@ extern "C" {
         -> c_int;
 }
 
-/// A code that zlib answers, where it is no success.
+/// A zlib return code other than success.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Status {
     Ok,
@@ -84,7 +84,7 @@ fn fresh() -> Box<z::z_stream> {
 }
 const SIZE: c_int = size_of::<z::z_stream>() as c_int;
 
-/// What one call did.
+/// The result of one call.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct ZlibStep {
     pub code: Status,
@@ -92,7 +92,7 @@ pub struct ZlibStep {
     pub produced: usize,
 }
 
-/// Where a stream writes to: memory that need not be written before.
+/// Output buffer of a stream; it need not be initialised.
 pub struct ZlibOutput<'a> {
     room: &'a mut [MaybeUninit<u8>],
     written: usize,

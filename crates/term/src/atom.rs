@@ -8,22 +8,22 @@ use std::sync::{OnceLock, RwLock};
 
 use crate::atoms::NAMES;
 
-/// The most characters an atom's name may have.
+/// Maximum length of an atom's name, in characters.
 pub const MAX_CHARS: usize = 255;
-/// The most atoms, where the flag `+t` says nothing else.
+/// Maximum number of atoms, unless the flag `+t` sets another.
 pub const USUAL_ATOMS: usize = 1_048_576;
 static LIMIT: AtomicUsize = AtomicUsize::new(USUAL_ATOMS);
-/// The most atoms there may be.
+/// The maximum number of atoms.
 pub fn limit() -> usize {
     LIMIT.load(Ordering::Relaxed)
 }
-/// Before more than those with a name here are made.
+/// Must be called before any atoms are made but those that the VM itself names.
 pub fn set_limit(n: usize) {
     LIMIT.store(n.clamp(NAMES.len(), i32::MAX as usize), Ordering::Relaxed);
 }
 
 const CHUNK: usize = 4096;
-/// Of atoms beyond the usual number.
+/// Atoms in a chunk beyond the default number.
 const FAR_CHUNK: usize = 65_536;
 
 #[derive(Copy, Clone, PartialEq, Eq, Hash)]
@@ -32,9 +32,10 @@ pub struct Atom(pub(crate) u32);
 
 struct Name {
     text: &'static str,
-    /// Its first eight bytes as a number (zeros where it has fewer), by which most names differ.
+    /// The first eight bytes of the name as a number (padded with zeros), by which most names
+    /// differ.
     first: u64,
-    /// Its place in the order of keys; 0 while it has none.
+    /// Its rank in the order of keys; 0 if it has none yet.
     rank: AtomicU32,
 }
 
@@ -44,12 +45,12 @@ type Chunk = OnceLock<Box<[OnceLock<Name>]>>;
 
 struct Table {
     chunks: [Chunk; USUAL_ATOMS / CHUNK],
-    /// Of atoms beyond those.
+    /// Chunks of the atoms beyond those.
     far: OnceLock<Box<[Chunk]>>,
     index: RwLock<Index>,
-    /// Whether small maps keep atom keys in the order in which atoms were first named.
+    /// Whether small maps order atom keys by when the atoms were first named.
     by_rank: bool,
-    /// The last rank given.
+    /// The last rank assigned.
     last_rank: AtomicU32,
 }
 
@@ -68,7 +69,7 @@ fn table() -> &'static Table {
         let table = Table {
             chunks: [const { OnceLock::new() }; USUAL_ATOMS / CHUNK],
             far: OnceLock::new(),
-            // 8,331 are there when a machine has started. The most in a table of 16,384 places.
+            // After startup there are 8,331 atoms. This is the capacity of a table of 16,384 slots.
             index: RwLock::new(HashMap::with_capacity(14_336)),
             by_rank: release.orders_map_keys_by_atom_index(),
             last_rank: AtomicU32::new(0),
@@ -89,11 +90,11 @@ fn table() -> &'static Table {
     })
 }
 
-/// Atoms that were looked for, each where its name leads.
+/// A direct-mapped cache of recent look-ups, indexed by `place`.
 static RECENT: [AtomicU32; 1 << RECENT_BITS] = [const { AtomicU32::new(0) }; 1 << RECENT_BITS];
 const RECENT_BITS: u32 = 12;
 
-/// Where in [`RECENT`] a name leads: by its length, its first and its last bytes.
+/// Index in [`RECENT`] for a name: from its length, its first and its last bytes.
 #[inline]
 fn place(name: &[u8]) -> usize {
     let (first, last) = match (name.first_chunk::<8>(), name.last_chunk::<8>()) {
@@ -105,7 +106,7 @@ fn place(name: &[u8]) -> usize {
             _ => (name.iter().fold(0, |w, b| w << 8 | *b as u64), 0),
         },
     };
-    // An odd number whose bits are as mixed as can be: 2^64 divided by the golden ratio.
+    // An odd number with well-mixed bits: 2^64 divided by the golden ratio.
     const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
     let h = (first ^ (name.len() as u64) << 56).wrapping_mul(MIX);
     let h = (h.rotate_left(29) ^ last).wrapping_mul(MIX);
@@ -113,7 +114,7 @@ fn place(name: &[u8]) -> usize {
 }
 
 impl Table {
-    /// The atom of a name, made when there is none.
+    /// The atom with that name, made if there is none.
     fn add(&self, index: &mut Index, name: &str) -> Result<Atom, AtomError> {
         if let Some(&i) = index.get(name) {
             return Ok(Atom(i));
@@ -161,7 +162,7 @@ impl Table {
         self.far.get()?.get(i / FAR_CHUNK)?.get()?[i % FAR_CHUNK].get()
     }
 
-    /// An atom's place in the order of keys; the next one where it has none.
+    /// An atom's rank in the order of keys; assigns the next one if it has none.
     fn rank(&self, entry: &Name) -> u32 {
         match entry.rank.load(Ordering::Relaxed) {
             0 if RANKING.get() == Ranking::PutOff => {
@@ -181,7 +182,7 @@ impl Table {
             Err(rank) => rank,
         }
     }
-    /// The program has named an atom, perhaps for the first time.
+    /// Called when the program names an atom, perhaps for the first time.
     #[inline]
     fn named(&self, atom: Atom) -> Atom {
         if self.by_rank {
@@ -206,29 +207,29 @@ impl Table {
 enum Ranking {
     /// When they are named.
     AtOnce,
-    /// Not here: the thread prepares what no program has asked for yet.
+    /// Deferred: the thread prepares code that no program has requested yet.
     PutOff,
-    /// Nor here, and an atom without one was to be put in order.
+    /// Deferred, and an atom without a rank had to be ordered.
     Missed,
 }
 
 thread_local! {
     static RANKING: Cell<Ranking> = const { Cell::new(Ranking::AtOnce) };
-    /// Named while ranks were put off, in that order.
+    /// Atoms named while ranks were deferred, in that order.
     static UNRANKED: RefCell<Vec<Atom>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What was made without giving atoms ranks.
+/// A result computed without assigning ranks to atoms.
 pub struct Unranked<T> {
     pub made: T,
-    /// The atoms without a rank that it named, in that order.
+    /// The atoms without a rank that were named, in that order.
     pub atoms: Vec<Atom>,
-    /// It did not put atoms without a rank in order.
+    /// No atom without a rank had to be ordered.
     pub complete: bool,
 }
 
-/// Runs what names atoms before the program does, without an effect on their order as keys of small
-/// maps.
+/// Runs work that names atoms before the program does, without an effect on their order as keys of
+/// small maps.
 pub fn without_ranks<T>(work: impl FnOnce() -> T) -> Unranked<T> {
     let (outer, outer_atoms) = (RANKING.replace(Ranking::PutOff), UNRANKED.take());
     let made = work();
@@ -236,7 +237,7 @@ pub fn without_ranks<T>(work: impl FnOnce() -> T) -> Unranked<T> {
     Unranked { made, atoms: UNRANKED.replace(outer_atoms), complete }
 }
 
-/// The program names these atoms now, in this order.
+/// Assigns ranks to these atoms now, in this order, as if the program had named them.
 pub fn named(atoms: &[Atom]) {
     let table = table();
     for atom in atoms {
@@ -244,13 +245,13 @@ pub fn named(atoms: &[Atom]) {
     }
 }
 
-/// Whether the order of keys in small maps depends on when their atoms were first named.
+/// Whether the order of keys in small maps depends on when the atoms were first named.
 pub fn keys_are_by_rank() -> bool {
     table().by_rank
 }
 
 impl Atom {
-    /// The atom of this name, made when there is none yet.
+    /// The atom with this name, made if there is none.
     pub fn intern(name: &str) -> Result<Atom, AtomError> {
         let table = table();
         if let Some(a) = Atom::existing(name) {
@@ -260,7 +261,7 @@ impl Atom {
         table.add(&mut index, name).map(|a| table.named(a))
     }
 
-    /// The atoms of many names, with a lock or two for all.
+    /// The atoms with these names, with one or two lock acquisitions for all.
     pub fn intern_all(names: &[&str]) -> Result<Vec<Atom>, AtomError> {
         let t = table();
         let index = t.index.read().unwrap_or_else(|e| e.into_inner());
@@ -278,7 +279,7 @@ impl Atom {
         known.into_iter().zip(names).map(&mut one).collect()
     }
 
-    /// The atom of this name where there is one already.
+    /// The atom with this name, if there is one already.
     pub fn existing(name: &str) -> Option<Atom> {
         if let Some(a) = Atom::recent(name.as_bytes()) {
             return Some(a);
@@ -288,7 +289,7 @@ impl Atom {
         RECENT[place(name.as_bytes())].store(a.0, Ordering::Release);
         Some(table().named(a))
     }
-    /// The same where it was looked for lately, by its name in UTF-8. Takes no lock.
+    /// The same if it was looked up recently, by its name in UTF-8. Takes no lock.
     #[inline]
     pub fn recent(name: &[u8]) -> Option<Atom> {
         Atom::found(name).map(|a| table().named(a))
@@ -307,7 +308,7 @@ impl Atom {
     fn entry(self) -> Option<&'static Name> {
         table().entry(self)
     }
-    /// The order of their names.
+    /// Compares the names.
     #[inline]
     pub fn order(self, other: Atom) -> std::cmp::Ordering {
         if self == other {
@@ -317,8 +318,8 @@ impl Atom {
         first(self).cmp(&first(other)).then_with(|| self.name().cmp(other.name()))
     }
 
-    /// The order of atoms as keys of small maps: of their names, or since OTP 26 the order in which they
-    /// were first named.
+    /// Compares atoms as keys of small maps: by name, or since OTP 26 by when they were first
+    /// named.
     #[inline]
     pub fn key_order(self, other: Atom) -> std::cmp::Ordering {
         let table = table();
@@ -333,7 +334,7 @@ impl Atom {
         self.0
     }
 
-    /// The atom of an index that [`Atom::index`] gave.
+    /// The atom with an index that [`Atom::index`] returned.
     pub fn from_index(i: u32) -> Option<Atom> {
         ((i as usize) < Atom::count()).then_some(Atom(i))
     }

@@ -1,5 +1,5 @@
-//! Atoms the VM itself names. One a line, in alphabetical order; an identifier that Rust reserves
-//! gets a `_`. Their indexes are known when the VM is compiled.
+//! Atoms that the VM itself names: one a line, in alphabetical order; an identifier that Rust
+//! reserves gets a `_`. Their indexes are compile-time constants.
 
 macro_rules! atoms {
     ($($id:ident = $name:literal,)*) => {

@@ -2,8 +2,9 @@
 //!
 //! number < atom < reference < fun < port < pid < tuple < map < nil < list < bit string. `==` and
 //! the order compare integers and floats by value; `=:=` does not, and neither do the keys of maps,
-//! where an integer comes before any float. No walk recurses: what is left to compare stands on a
-//! [`Stack`], and so do the sorts of large maps whose keys have parts themselves ([`KeySorts`]).
+//! where an integer comes before any float. Nothing recurses without bound: terms still to be
+//! compared are on a [`Stack`], and so are the sorts of large maps whose keys are compound terms
+//! ([`KeySorts`]).
 
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
@@ -38,7 +39,7 @@ pub fn key_order<'a>(a: Term<'a>, b: Term<'a>) -> Ordering {
         _ => compare_exact(a, b),
     }
 }
-/// Two atoms, or two small integers.
+/// Compares two atoms, or two small integers.
 #[inline]
 fn simple(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
     if let (Some(f), Some(g)) = (a.as_atom(), b.as_atom()) {
@@ -46,7 +47,7 @@ fn simple(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
     }
     Some(a.as_small()?.cmp(&b.as_small()?))
 }
-/// Two tuples of one size whose first elements that are not the same words are as above.
+/// Compares two tuples of one size, if their first elements that are different words are as above.
 fn tuples(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
     let (x, y) = (a.as_tuple()?.elements(), b.as_tuple()?.elements());
     let mut differ = x.iter().zip(y).filter(|(p, q)| !p.same(**q));
@@ -64,10 +65,10 @@ pub fn eq<'a>(a: Term<'a>, b: Term<'a>) -> bool {
 pub fn eq_exact<'a>(a: Term<'a>, b: Term<'a>) -> bool {
     a.same(b) || (!a.is_immediate() && !b.is_immediate() && same_objects(a, b))
 }
-/// Tuples within tuples that are compared by recursion.
+/// Depth of nested tuples up to which they are compared by recursion.
 const NESTED: usize = 4;
 
-/// Bit strings, of which many maps have their keys, without the walk that other terms take.
+/// Compares bit strings, which many maps have as keys, without the general walk.
 fn same_objects<'a>(a: Term<'a>, b: Term<'a>) -> bool {
     match (a.as_bits(), b.as_bits()) {
         (Some(x), Some(y)) => same_bits(x, y),
@@ -82,8 +83,8 @@ fn same_bits(x: Bits<'_>, y: Bits<'_>) -> bool {
             _ => bits(x, y) == Equal,
         }
 }
-/// `=:=` of two different words that both point to something. Tuples, such as keys of maps are, and
-/// references, which servers and their clients compare, before all else.
+/// `=:=` of two different words that are both pointers. Tuples, which are common keys of maps, and
+/// references, which servers and clients compare, come first.
 fn same_to<'a>(depth: usize, a: Term<'a>, b: Term<'a>) -> bool {
     if let (Some(x), Some(y)) = (a.as_tuple(), b.as_tuple()) {
         return match depth {
@@ -101,7 +102,7 @@ fn same_to<'a>(depth: usize, a: Term<'a>, b: Term<'a>) -> bool {
 pub fn same_tuples<'a>(x: Tuple<'a>, y: Tuple<'a>) -> bool {
     x.len() == y.len() && same_elements(NESTED, x.elements(), y.elements())
 }
-/// What has no parts first: most tuples that differ do so there.
+/// Compares elements without parts first: most tuples that differ do so there.
 fn same_elements<'a>(depth: usize, x: &[Term<'a>], y: &[Term<'a>]) -> bool {
     let mut deeper = false;
     for (p, q) in x.iter().zip(y) {
@@ -131,32 +132,33 @@ fn rank(v: &View<'_>) -> u8 {
     }
 }
 
-/// Pairs of terms still to be compared, first differences first. `None`: what stands above is one
-/// comparison of the innermost sort, which goes on with its result.
+/// Pairs of terms still to be compared, the first difference first. `None`: the entries above are
+/// one comparison of the innermost sort, which continues with its result.
 type Todo<'a> = Stack<Option<(Term<'a>, Term<'a>, Mode)>>;
 
-/// The keys of two large maps on their way to being sorted.
+/// The keys of two large maps being sorted.
 struct KeySorts<'a> {
     x: MergeSort<'a>,
     y: MergeSort<'a>,
-    /// How the values compare.
+    /// How to compare the values.
     mode: Mode,
 }
 
 impl<'a> KeySorts<'a> {
-    /// Goes on, with the result of the comparison it asked for before. Which keys to compare next.
+    /// Continues with the result of the comparison requested before. Returns the next two keys to
+    /// compare.
     fn run(&mut self, result: Option<Ordering>) -> Option<(Term<'a>, Term<'a>)> {
         let result = &mut { result };
         self.x.run(result, leaf_key_order).or_else(|| self.y.run(result, leaf_key_order))
     }
-    /// All keys in order first, then the values in the order of the keys.
+    /// Compares all keys in order first, then the values in the order of the keys.
     fn finish(self, todo: &mut Todo<'a>) {
         let both = || self.x.pairs().iter().zip(self.y.pairs()).rev();
         todo.extend(both().map(|(p, q)| Some((p.1, q.1, self.mode))));
         todo.extend(both().map(|(p, q)| Some((p.0, q.0, Mode::Exact))));
     }
 }
-/// The order of two keys where one has no parts.
+/// Compares two keys of which at least one has no parts.
 fn leaf_key_order(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
     match a.same(b) {
         true => Some(Equal),
@@ -164,7 +166,7 @@ fn leaf_key_order(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
     }
 }
 
-/// The order of terms that are different words and of which one has no parts.
+/// Compares terms that are different words and of which at least one has no parts.
 #[inline(always)]
 fn leaf_order(a: Term<'_>, b: Term<'_>, mode: Mode) -> Ordering {
     match (a.as_small(), b.as_small()) {
@@ -192,7 +194,7 @@ fn run<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> Ordering {
                 if sorts.is_empty() {
                     return o;
                 }
-                // The rest of this comparison of the sort's does not matter.
+                // The rest of this comparison of the sort is not needed.
                 while todo.pop().flatten().is_some() {}
             }
             let Some(mut sort) = sorts.pop() else { return o };
@@ -209,7 +211,7 @@ fn run<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> Ordering {
     }
 }
 
-/// Compares what two terms show by themselves and notes their parts. Walks lists at once.
+/// Compares two terms without their parts, and pushes the parts. Lists are walked at once.
 fn step<'a>(
     a: &mut Term<'a>,
     b: &mut Term<'a>,
@@ -244,7 +246,7 @@ fn step<'a>(
                 if o != Equal {
                     return o;
                 }
-                // Up to the first parts that have parts themselves nothing need be noted.
+                // Nothing need be pushed before the first parts that are compound themselves.
                 let mut parts = x.elements().iter().zip(y.elements()).filter(|(p, q)| !p.same(**q));
                 let next = parts.find_map(|(p, q)| match is_leaf(*p) || is_leaf(*q) {
                     false => Some(Ok((*p, *q))),
@@ -279,8 +281,8 @@ fn is_leaf(t: Term<'_>) -> bool {
         || !matches!(t.view(), View::Cons(_) | View::Tuple(_) | View::Map(_) | View::Fun(_))
 }
 
-/// Two small tuples of the same words, as the elements of long lists that are equal often are. They need
-/// not be noted.
+/// Compares two small tuples word by word, as elements of long lists are often equal. They need not
+/// be pushed.
 #[inline]
 fn same_words(a: Term<'_>, b: Term<'_>) -> bool {
     const MOST: usize = 8;
@@ -294,7 +296,7 @@ fn push_all<'a>(x: &[Term<'a>], y: &[Term<'a>], mode: Mode, todo: &mut Todo<'a>)
     todo.extend(x.iter().zip(y).rev().map(|(a, b)| Some((*a, *b, mode))));
 }
 
-/// Maps of one size: all keys in order first, then the values in the order of the keys.
+/// Compares maps of one size: all keys in order first, then the values in the order of the keys.
 fn maps<'a>(
     x: Map<'a>,
     y: Map<'a>,
@@ -323,7 +325,7 @@ fn maps<'a>(
 
 type KeysAndValues<'a> = (&'a [Term<'a>], &'a [Term<'a>]);
 
-/// Small maps of one size whose atom keys are not in the order of their names.
+/// Compares small maps of one size whose atom keys are not ordered by name.
 fn flat_maps<'a>(x: KeysAndValues<'a>, y: KeysAndValues<'a>, mode: Mode, todo: &mut Todo<'a>) {
     let (by_name, others) = (by_term_order(x.0), by_term_order(y.0));
     let both = || by_name.iter().zip(&others).take(x.0.len()).rev();
@@ -331,7 +333,7 @@ fn flat_maps<'a>(x: KeysAndValues<'a>, y: KeysAndValues<'a>, mode: Mode, todo: &
     todo.extend(both().map(|(i, j)| Some((x.0[*i as usize], y.0[*j as usize], Mode::Exact))));
 }
 
-/// The places of a small map's keys in term order. Only atoms, which are together, may be out of it.
+/// Indices of a small map's keys in term order. Only atoms, which are adjacent, may be out of it.
 fn by_term_order(keys: &[Term<'_>]) -> [u8; FLAT_MAP_LIMIT] {
     let mut places: [u8; FLAT_MAP_LIMIT] = std::array::from_fn(|i| i as u8);
     let first = keys.iter().position(|k| k.as_atom().is_some()).unwrap_or(keys.len());
@@ -403,7 +405,7 @@ fn bigs(x: Big<'_>, y: Big<'_>) -> Ordering {
     o.then_with(|| if x.is_negative() { magnitude().reverse() } else { magnitude() })
 }
 
-/// An integer against a float, exactly.
+/// Compares an integer with a float, exactly.
 fn int_float(i: &View<'_>, f: f64) -> Ordering {
     match i {
         View::Small(i) => i128_float(*i as i128, f),
@@ -437,7 +439,7 @@ fn i128_float(i: i128, f: f64) -> Ordering {
     i.cmp(&whole).then_with(|| 0.0f64.partial_cmp(&(f - f.trunc())).unwrap_or(Equal))
 }
 
-/// Digits against a positive float.
+/// Compares digits with a positive float.
 fn big_magnitude(digits: &[u64], f: f64) -> Ordering {
     let bits = digits.len() * 64 - digits.last().map_or(0, |d| d.leading_zeros() as usize);
     let raw = f.to_bits();
@@ -521,14 +523,14 @@ fn refs(x: Ref<'_>, y: Ref<'_>) -> Ordering {
         }
     }
     let ((mut n, e), (mut m, f)) = (numbers(x), numbers(y));
-    // Numbers that one lacks are zero; the last one counts most.
+    // Missing numbers count as zero; the last one is most significant.
     let len = n.len().max(m.len());
     n.resize(len, 0);
     m.resize(len, 0);
     nodes(e, f).then_with(|| n.iter().rev().cmp(m.iter().rev()))
 }
 
-/// Equality, without the order of things.
+/// Equality only, without an order.
 fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
     let mut todo = Stack::new();
     let (mut a, mut b, mut mode) = (a, b, mode);
@@ -554,7 +556,7 @@ fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
                     if x.len() != y.len() {
                         return false;
                     }
-                    // What has no parts first: most tuples that differ do so there.
+                    // Elements without parts first: most tuples that differ do so there.
                     let mut inner = None;
                     for (p, q) in
                         x.elements().iter().zip(y.elements()).filter(|(p, q)| !p.same(**q))
@@ -598,11 +600,11 @@ fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
     }
 }
 
-/// Equality of two terms that are not the same word and of which one has no parts.
+/// Equality of two terms that are different words and of which at least one has no parts.
 fn same_leaves(x: View<'_>, y: View<'_>, mode: Mode) -> bool {
     match (x, y) {
         (View::Small(i), View::Small(j)) => i == j,
-        // Two atoms, or an atom and something else, that are not the same word.
+        // Two different atoms, or an atom and another term.
         (View::Atom(_), _) | (_, View::Atom(_)) => false,
         (View::Float(_), View::Float(_)) => leaves(x, y, mode) == Equal,
         (View::Float(_), _) | (_, View::Float(_)) if mode == Mode::Exact => false,
@@ -612,7 +614,7 @@ fn same_leaves(x: View<'_>, y: View<'_>, mode: Mode) -> bool {
 
 type Unequal<'a> = Stack<(Term<'a>, Term<'a>, Mode)>;
 
-/// Equality of two terms as far as it shows at once; notes those that have parts.
+/// Equality of two terms as far as it can be decided at once; pushes those that have parts.
 #[inline]
 fn same_part<'a>(a: Term<'a>, b: Term<'a>, mode: Mode, todo: &mut Unequal<'a>) -> bool {
     if a.same(b) {
@@ -625,7 +627,7 @@ fn same_part<'a>(a: Term<'a>, b: Term<'a>, mode: Mode, todo: &mut Unequal<'a>) -
     true
 }
 
-/// Maps, or nodes within large maps. The same keys make the same tree, so no key is looked up.
+/// Compares maps, or nodes within large maps. Equal keys form equal trees, so no key is looked up.
 fn same_maps<'a>(x: Map<'a>, y: Map<'a>, mode: Mode, todo: &mut Unequal<'a>) -> bool {
     let (Some(n), Some(m)) = (x.node(), y.node()) else { return same_flat(x, y, mode, todo) };
     // The first word after a node's header is a root's size, or a child.

@@ -1,22 +1,22 @@
-//! What external and local funs point to. Entries are made by the `code` crate and never freed.
+//! The targets of external and local funs. Entries are made by the `code` crate and never freed.
 
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::Atom;
 
-/// Where native code begins that can be jumped to. Only who makes native code makes one, so that
-/// whatever is stored in a cell can be called.
+/// Address of native code that can be jumped to. Only code generators make one, so whatever is
+/// stored in a cell can be called.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct CodeAddress(usize);
 
 impl CodeAddress {
-    /// No code. A jump there ends the program; nothing has it once there are stubs.
+    /// No code. A jump there ends the program; nothing has this value once there are stubs.
     pub const NONE: CodeAddress = CodeAddress(0);
 
     /// # Safety
-    /// Native code begins there that expects the registers as calls leave them. It stays for as long as
-    /// a cell leads there or a process may come there.
+    /// Native code begins there that expects the registers as calls leave them. It stays for as
+    /// long as a cell leads there or a process may jump there.
     pub const unsafe fn new(address: usize) -> CodeAddress {
         CodeAddress(address)
     }
@@ -40,17 +40,17 @@ impl CodeCell {
     pub fn set(&self, to: CodeAddress) {
         self.0.store(to.0, Ordering::Release)
     }
-    /// Where it led before.
+    /// Replaces the target; returns the old one.
     pub fn swap(&self, to: CodeAddress) -> CodeAddress {
         CodeAddress(self.0.swap(to.0, Ordering::AcqRel))
     }
-    /// Leads it elsewhere if it leads to `from`; whether it did.
+    /// Replaces the target if it is `from`; returns whether it was.
     pub fn redirect(&self, from: CodeAddress, to: CodeAddress) -> bool {
         self.0.compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 }
 
-/// The Rust function behind an export that the machine implements, as a number; 0 where there is none.
+/// The Rust function behind an export that the VM implements, as a number; 0 if there is none.
 pub struct NativeCell(AtomicUsize);
 
 impl NativeCell {
@@ -77,18 +77,18 @@ impl NativeCell {
 /// A function as seen from other modules: calls jump through `code`.
 #[repr(C)]
 pub struct Export {
-    /// Where a call goes now. Native code loads it at each remote call.
+    /// Current target of calls. Native code loads it at each remote call.
     pub code: CodeCell,
     /// The BIF or NIF that `code` is to call.
     pub extra: NativeCell,
     pub module: Atom,
     pub function: Atom,
     pub arity: u32,
-    /// How many entries there were when this one was made.
+    /// Number of entries before this one.
     pub index: u32,
 }
 
-/// A place for an export that several threads read and change.
+/// A slot for an export that several threads read and change.
 #[repr(transparent)]
 pub struct ExportSlot(AtomicPtr<Export>);
 
@@ -98,7 +98,8 @@ impl ExportSlot {
     }
     #[inline]
     pub fn get(&self) -> Option<&'static Export> {
-        // SAFETY: `set` puts in what lives for good and is changed through its atomics only.
+        // SAFETY: `set` stores only entries that live for ever and are changed through their
+        // atomics only.
         unsafe { self.0.load(Ordering::Acquire).as_ref() }
     }
     pub fn set(&self, e: &'static Export) {
@@ -112,7 +113,7 @@ impl Default for ExportSlot {
     }
 }
 
-/// A fun's code. Several loads of the same module share an entry (same index and `uniq`).
+/// Code of a fun. Several loads of the same module share an entry (same index and `uniq`).
 #[repr(C)]
 pub struct FunEntry {
     pub code: CodeCell,
@@ -120,7 +121,7 @@ pub struct FunEntry {
     pub arity: u32,
     pub num_free: u32,
     pub index: u32,
-    /// The 27-bit hash that older formats carry.
+    /// The 27-bit hash in older formats.
     pub old_uniq: u32,
     pub old_index: u32,
     /// The module's MD5.

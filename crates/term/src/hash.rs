@@ -1,7 +1,7 @@
-//! The hash behind large maps. It is Jenkins' mix over a term's parts, with the words that OTP
-//! gives to small integers and `[]`, so that maps whose keys are numbers, strings and binaries list
-//! their keys in OTP's order (`make_internal_hash` in `erts/emulator/beam/utils.c`). Atoms and pids
-//! hash by their number here, which is another than there.
+//! The hash for large maps: Jenkins' mix over a term's parts, with OTP's words for small integers
+//! and `[]`, so that maps whose keys are numbers, strings and binaries list their keys in OTP's
+//! order (`make_internal_hash` in `erts/emulator/beam/utils.c`). Atoms and pids are hashed by their
+//! number here, which differs from OTP's.
 
 use crate::map_node::{child, MapChild};
 use crate::stack::Stack;
@@ -61,7 +61,7 @@ fn mix3(mut a: u32, mut b: u32, mut c: u32) -> (u32, u32, u32) {
     (a, b, c)
 }
 
-/// An immediate's word as OTP has it, as far as it is the same on every start.
+/// An immediate's word in OTP, for immediates that are the same in every run.
 fn immediate_word(w: u64) -> u64 {
     match w & 15 {
         0 => w | 15,
@@ -72,7 +72,7 @@ fn immediate_word(w: u64) -> u64 {
     }
 }
 
-/// A constant that tells which part of a list cell comes.
+/// Mixes in a constant that says which part of a list cell follows.
 fn mark(hash: u32, k: u32) -> u32 {
     (hash ^ k).rotate_left(17)
 }
@@ -81,13 +81,13 @@ fn mark(hash: u32, k: u32) -> u32 {
 enum Task<'h> {
     Term(Term<'h>),
     Cdr,
-    /// The pairs of a flat map from this one on.
+    /// The pairs of a flat map from this index on.
     Flat(Map<'h>, usize),
     /// The rest of a large map's node.
     Children(&'h [Term<'h>]),
 }
 
-/// The hash of a map's key at a level of the tree (the salt changes every eight levels).
+/// The hash of a map key at a level of the tree (the salt changes every eight levels).
 #[inline]
 pub fn internal(t: Term<'_>, salt: u32) -> u32 {
     match t.is_immediate() {
@@ -109,7 +109,7 @@ fn of_object(t: Term<'_>, salt: u32) -> u32 {
     hash
 }
 
-/// A flat map's pairs up to the first that has parts.
+/// Hashes a flat map's pairs up to the first that is compound.
 fn flat<'h>(m: Map<'h>, i: usize, mut hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
     let Some((keys, values)) = m.flat() else { return hash };
     for (i, (key, value)) in keys.iter().zip(values).enumerate().skip(i) {
@@ -121,7 +121,7 @@ fn flat<'h>(m: Map<'h>, i: usize, mut hash: u32, todo: &mut Stack<Task<'h>>) -> 
     }
     hash
 }
-/// A node's cells up to the first that has parts, or a further node.
+/// Hashes a node's cells up to the first that is compound, or that is a further node.
 fn children<'h>(all: &'h [Term<'h>], mut hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
     let mut rest = all;
     while let Some((first, more)) = rest.split_first() {
@@ -187,7 +187,7 @@ fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
             two(two(hash, n[0], 0, k(7)), n[1], n[2], k(8))
         }
         View::Ref(Ref::External(e)) => {
-            // Two that differ in zeros at their ends are equal.
+            // References that differ only in trailing zeros are equal.
             let numbers = e.ref_numbers();
             let used = numbers.iter().rposition(|n| *n != 0).map_or(0, |last| last + 1);
             numbers[..used].iter().fold(node(e, hash), |h, n| two(h, *n, 0, k(7)))
@@ -202,12 +202,13 @@ fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
     }
 }
 
-/// Whose a pid, port or reference is: two nodes, or two lives of one, give the same numbers.
+/// Mixes in the node of a pid, port or reference: two nodes, or two runs of one, use the same
+/// numbers.
 fn node(e: crate::Ext<'_>, hash: u32) -> u32 {
     two(hash, e.node().index(), e.creation(), k(5))
 }
 
-/// A list: runs of bytes four at a time, then element by element.
+/// Hashes a list: runs of bytes four at a time, then element by element.
 fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
     let (mut t, mut run, mut n) = (t, 0u32, 0);
     let cell = loop {

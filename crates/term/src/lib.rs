@@ -1,7 +1,7 @@
 //! Terms: the tagged word, the objects it may point to, and safe views of both.
 //!
-//! A [`Term`] borrows the heap it lives in, so that nothing can collect that heap while a term of
-//! it is in somebody's hands. The layout of every object stands in [`word`].
+//! A [`Term`] borrows the heap it lives in, so that the heap cannot be collected while a term of it
+//! is in use. [`word`] describes the layout of every object.
 #![allow(clippy::len_without_is_empty)]
 
 pub mod atom;

@@ -1,4 +1,4 @@
-//! Looking into maps: by key. `map_node.rs` says how they are laid out.
+//! Look-up of keys in maps. `map_node.rs` describes the layout.
 
 use std::cmp::Ordering;
 
@@ -6,10 +6,10 @@ pub use crate::map_node::{child, iter, Iter, MapChild, MapNode, COLLISION, ROOT}
 use crate::{atom, cmp, hash};
 use crate::{Map, Term};
 
-/// Levels of nodes that go by hashes, of four salts: no keys but those made to it go further.
+/// Levels of nodes indexed by hash, with four salts: only keys constructed for it go deeper.
 pub const LEVELS: u32 = 32;
 
-/// Where a key is looked for: its hash, level by level.
+/// The path of a key in the tree: its hash, level by level.
 #[derive(Copy, Clone)]
 pub struct Path<'h> {
     key: Term<'h>,
@@ -21,11 +21,11 @@ impl<'h> Path<'h> {
     pub fn new(key: Term<'h>) -> Path<'h> {
         Path::hashed(key, hash::internal(key, 0))
     }
-    /// The same where the key's hash (`hash::internal`, no salt) is known.
+    /// The same if the key's hash (`hash::internal`, no salt) is known.
     pub fn hashed(key: Term<'h>, hash: u32) -> Path<'h> {
         Path { key, hash, level: 0 }
     }
-    /// What of its hash is left at this level.
+    /// The hash bits that are left at this level.
     pub fn hash(self) -> u32 {
         self.hash
     }
@@ -43,7 +43,7 @@ impl<'h> Path<'h> {
         };
         Path { hash, level, ..self }
     }
-    /// Is the node here a collision node?
+    /// Whether the node at this level is a collision node.
     #[inline]
     pub fn is_collision(self) -> bool {
         self.level == LEVELS
@@ -51,11 +51,11 @@ impl<'h> Path<'h> {
     pub fn key(self) -> Term<'h> {
         self.key
     }
-    /// What children of a root are at, for [`Path::at_level_of`].
+    /// The level of a root's children, for [`Path::at_level_of`].
     pub fn first_level() -> Path<'h> {
         Path::hashed(Term::NIL, 0)
     }
-    /// The path of a key at the level another one has come to.
+    /// The path of a key at the level that another path has reached.
     pub fn at_level_of(key: Term<'h>, other: Path<'h>) -> Path<'h> {
         if other.is_collision() {
             return Path { key, ..other };
@@ -66,7 +66,7 @@ impl<'h> Path<'h> {
 }
 
 impl MapNode<'_> {
-    /// The place of a key in a collision node, or where it would have to go.
+    /// The index of a key in a collision node, or where it would be inserted.
     pub fn place_in_collision(self, key: Term<'_>) -> Result<usize, usize> {
         self.children.binary_search_by(|c| match c.as_cons() {
             Some(cell) => cmp::compare_exact(cell.head(), key),
@@ -80,7 +80,7 @@ fn same_words(a: &[Term<'_>], b: &[Term<'_>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(*b))
 }
 
-/// Where a key is among a flat map's keys.
+/// The index of a key among a flat map's keys.
 #[inline]
 pub fn place_of(keys: &[Term<'_>], key: Term<'_>) -> Option<usize> {
     if key.is_immediate() {
@@ -88,7 +88,7 @@ pub fn place_of(keys: &[Term<'_>], key: Term<'_>) -> Option<usize> {
     } else if let Some(key) = key.as_tuple() {
         let parts = key.elements();
         if parts.iter().all(|p| p.is_immediate()) {
-            // Only what has the same words is equal.
+            // A tuple is equal only if it has the same words.
             let same = |k: &Term<'_>| k.as_tuple().is_some_and(|t| same_words(t.elements(), parts));
             return keys.iter().position(same);
         }
@@ -106,7 +106,7 @@ pub fn get<'h>(m: Map<'h>, key: Term<'h>) -> Option<Term<'h>> {
         None => get_flat(m, key),
     }
 }
-/// The same where the key's hash (`hash::internal`, no salt) is known.
+/// The same if the key's hash (`hash::internal`, no salt) is known.
 pub fn get_hashed<'h>(m: Map<'h>, key: Term<'h>, hash: u32) -> Option<Term<'h>> {
     match m.root() {
         Some(root) => find(root, Path::hashed(key, hash)),
@@ -119,7 +119,7 @@ fn get_flat<'h>(m: Map<'h>, key: Term<'h>) -> Option<Term<'h>> {
     place_of(keys, key).and_then(|i| values.get(i).copied())
 }
 
-/// The value of the key that a path is of, at the path's level or below.
+/// The value of the path's key, at the path's level or below.
 pub fn find_below<'h>(node: MapNode<'h>, path: Path<'h>) -> Option<Term<'h>> {
     match path.is_collision() {
         true => find_collision(node, path.key),
@@ -131,7 +131,7 @@ fn find_collision<'h>(node: MapNode<'h>, key: Term<'h>) -> Option<Term<'h>> {
     node.children.get(place)?.as_cons().map(|cell| cell.tail())
 }
 
-/// Down from a node above the collisions.
+/// Descends from a node above the collision nodes.
 fn find<'h>(mut node: MapNode<'h>, mut path: Path<'h>) -> Option<Term<'h>> {
     let key = path.key;
     loop {

@@ -1,12 +1,12 @@
 //! The layout of maps.
 //!
-//! A flat map has at most 32 keys: their number, a tuple of the keys in order (`key_order`),
-//! the values. A larger one is a tree of 16-way nodes, indexed by four bits of the key's hash a
-//! level, lowest first; after eight levels the hash is made anew with another salt. A node's own
-//! header bits say which of its 16 children it has ([`ROOT`] marks the root, whose first word is
-//! the number of keys); a child is a list cell `[Key | Value]` or a further node. Keys whose hashes
-//! are the same on all [`crate::map::LEVELS`] levels end in a collision node ([`COLLISION`]), which has any
-//! number of cells in the order of their keys.
+//! A flat map has at most 32 keys: their number, a tuple of the keys in order (`key_order`), the
+//! values. A larger one is a tree of 16-way nodes, indexed by four bits of the key's hash a level,
+//! lowest first; after eight levels the hash is made anew with another salt. A node's own header
+//! bits say which of its 16 children it has ([`ROOT`] marks the root, whose first word is the
+//! number of keys); a child is a list cell `[Key | Value]` or a further node. Keys whose hashes are
+//! the same on all [`crate::map::LEVELS`] levels end in a collision node ([`COLLISION`]), which has
+//! any number of cells in the order of their keys.
 
 use crate::word::*;
 use crate::{Map, Term, Tuple};
@@ -16,7 +16,7 @@ pub const ROOT: u32 = 1 << 16;
 
 /// In a node's own header bits: its children are the cells of keys whose hashes are the same.
 pub const COLLISION: u32 = 1 << 17;
-/// A node of a large map: which children it has (and [`COLLISION`]), and they.
+/// A node of a large map: a bitmap of its children (and [`COLLISION`]), and the children.
 #[derive(Copy, Clone)]
 pub struct MapNode<'h> {
     pub bitmap: u32,
@@ -24,7 +24,8 @@ pub struct MapNode<'h> {
 }
 
 impl<'h> MapNode<'h> {
-    /// The place of child `index`, whether it is there or would have to go there.
+    /// The index among the children of child `index`, or where it would be inserted; whether it
+    /// exists.
     #[inline]
     pub fn place(self, index: u32) -> (usize, bool) {
         let before = self.bitmap & ((1 << index) - 1);
@@ -32,7 +33,7 @@ impl<'h> MapNode<'h> {
     }
 }
 
-/// What a child is.
+/// The kinds of children.
 pub enum MapChild<'h> {
     Leaf(Term<'h>, Term<'h>),
     Node(MapNode<'h>),
@@ -94,11 +95,11 @@ impl<'h> Map<'h> {
         // SAFETY: a map that is not flat is a root node.
         (!self.is_flat()).then(|| unsafe { raw_node(*self.as_ptr(), self.as_ptr()) })
     }
-    /// The node that a large map begins with, or that is within one.
+    /// The root of a large map, or the node if this is one within a large map.
     pub fn node(self) -> Option<MapNode<'h>> {
         self.root()
     }
-    /// Is it a node within a large map? Only what counts words ever sees one.
+    /// Whether it is a node within a large map. Only code that counts words ever encounters one.
     pub fn is_node(self) -> bool {
         // SAFETY: a map's first word is its header.
         !self.is_flat() && header_own(unsafe { *self.as_ptr() }) & ROOT == 0

@@ -1,5 +1,5 @@
-//! A merge sort of a map's pairs by their keys, a comparison at a time: where the keys have parts,
-//! whoever sorts compares them, so that maps within the keys of maps need no recursion.
+//! A merge sort of a map's pairs by their keys that can stop at each comparison: compound keys are
+//! compared by the caller, so that maps within the keys of maps need no recursion.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use crate::Term;
 
 type Pair<'a> = (Term<'a>, Term<'a>);
 
-/// Stable and bottom-up: runs of `width` pairs are in order, and two at a time become one.
+/// Stable and bottom-up: runs of `width` pairs are in order, and two at a time are merged.
 pub(crate) struct MergeSort<'a> {
     pairs: Vec<Pair<'a>>,
     merged: Vec<Pair<'a>>,
@@ -22,12 +22,12 @@ impl<'a> MergeSort<'a> {
         let merged = Vec::with_capacity(pairs.len());
         MergeSort { pairs, merged, width: 1, left: 0, right: 0 }
     }
-    /// The pairs, in order once `run` has asked for nothing more.
+    /// The pairs, in order once `run` requests no more comparisons.
     pub fn pairs(&self) -> &[Pair<'a>] {
         &self.pairs
     }
-    /// Goes on with the result of the comparison it asked for before, which it takes, and those
-    /// that `order` knows. The keys to be compared next; `None` at the end.
+    /// Continues with the result of the comparison requested before, which it takes; makes those
+    /// that `order` can decide. Returns the keys to be compared next; `None` at the end.
     pub fn run(
         &mut self,
         result: &mut Option<Ordering>,

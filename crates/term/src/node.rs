@@ -1,4 +1,4 @@
-//! This node's name and creation: what its own pids, ports and references are of.
+//! This node's name and creation, which identify its own pids, ports and references.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

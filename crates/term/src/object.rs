@@ -86,8 +86,8 @@ impl<'h> Big<'h> {
         // SAFETY: the header's size many digits follow it.
         unsafe { std::slice::from_raw_parts(self.0.add(1), header_words(self.at(0))) }
     }
-    /// As a float, rounded after each digit from the highest down, as OTP does it: not always to
-    /// the nearest. `None` beyond all floats.
+    /// The value as a float, rounded after each digit from the highest down, as in OTP: not always
+    /// to the nearest. `None` if beyond the range of floats.
     pub fn to_f64(self) -> Option<f64> {
         const BASE: f64 = 18_446_744_073_709_551_616.0;
         let f = self.digits().iter().rev().fold(0.0, |f, d| f * BASE + *d as f64);
@@ -168,7 +168,7 @@ impl<'h> Bits<'h> {
     pub fn of_bytes(bytes: &'h [u8]) -> Bits<'h> {
         Bits { bytes, skip: 0, len: bytes.len() * 8 }
     }
-    /// A part, in bits from this one's start; cut where it would reach beyond the end.
+    /// A part, at an offset in bits from this one's start; cut at this one's end.
     #[inline]
     pub fn slice(self, off: usize, len: usize) -> Bits<'h> {
         let off = off.min(self.len);
@@ -186,7 +186,7 @@ impl<'h> Bits<'h> {
     pub fn byte_size(self) -> usize {
         self.len.div_ceil(8)
     }
-    /// A binary, that is a whole number of bytes.
+    /// Whether it is a binary, that is, a whole number of bytes.
     #[inline]
     pub fn is_binary(self) -> bool {
         self.len.is_multiple_of(8)
@@ -198,12 +198,13 @@ impl<'h> Bits<'h> {
     pub fn storage(self) -> &'h [u8] {
         self.bytes
     }
-    /// The bytes themselves where they lie at whole bytes.
+    /// The bytes in place, if they are byte-aligned.
     #[inline]
     pub fn as_bytes(self) -> Option<&'h [u8]> {
         (self.skip == 0 && self.len.is_multiple_of(8)).then_some(self.bytes)
     }
-    /// The bytes, moved where they lie askew; a last partial byte keeps its bits high, then zeros.
+    /// The bytes, shifted if they are not aligned; a last partial byte keeps its bits high, then
+    /// zeros.
     #[inline]
     pub fn to_bytes(self) -> Cow<'h, [u8]> {
         if let Some(b) = self.as_bytes() {

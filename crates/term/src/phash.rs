@@ -1,6 +1,6 @@
-//! The hashes that Erlang programs see and that may never change: `erlang:phash2` ([`phash2`]) and
-//! the older `erlang:phash` ([`phash`]). Both go over a term's parts with a list of what is left to
-//! do instead of recursion.
+//! The hashes that Erlang programs see and that must never change: `erlang:phash2` ([`phash2`]) and
+//! the older `erlang:phash` ([`phash`]). Both walk a term's parts with a work list instead of
+//! recursion.
 
 use crate::hash::{block, k, two};
 use crate::{map, Atom, Bits, Ext, Fun, PidTerm, PortTerm, Ref, Term, View};
@@ -30,11 +30,11 @@ pub fn atom_hash(a: Atom) -> u32 {
 
 enum Task<'h> {
     Term(Term<'h>),
-    /// What follows some bytes of a list.
+    /// The rest of a list after a run of bytes.
     Tail(Term<'h>),
-    /// A key and its value are done.
+    /// A key and its value are hashed.
     Pair,
-    /// All pairs of a map are done: the state from before them.
+    /// All pairs of a map are hashed: the state from before them.
     MapEnd {
         hash: u32,
         pairs: u32,
@@ -51,10 +51,10 @@ pub fn phash2(t: Term<'_>) -> u32 {
     }
 }
 
-/// Bytes of a list that are taken in one step, a multiple of four; and of a binary.
+/// Bytes of a list, or of a binary, that are hashed in one step; a multiple of four.
 const BYTES_A_STEP: usize = 64;
 
-/// `erlang:phash2/1` under way.
+/// An `erlang:phash2/1` in progress.
 pub struct Phash2<'h> {
     hash: u32,
     pairs: u32,
@@ -65,8 +65,8 @@ impl<'h> Phash2<'h> {
     pub fn new(t: Term<'h>) -> Phash2<'h> {
         Phash2 { hash: 0, pairs: 0, todo: vec![Task::Term(t)] }
     }
-    /// Goes on until that many steps are done, and takes those it did from them. The hash, where it
-    /// is at its end.
+    /// Continues for about that many steps, and subtracts those it used. Returns the hash at the
+    /// end.
     pub fn run(&mut self, steps: &mut usize) -> Option<u32> {
         while let Some(task) = self.todo.pop() {
             if *steps == 0 {
@@ -140,7 +140,7 @@ fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
     }
 }
 
-/// What OTP calls `[]` among the kinds of terms.
+/// OTP's number for `[]` among the kinds of terms.
 const NIL_KIND: u32 = 2;
 
 fn small(i: i64, hash: u32) -> u32 {
@@ -153,7 +153,8 @@ fn small(i: i64, hash: u32) -> u32 {
     two(hash, i as u32, 0, k(1))
 }
 
-/// A list: bytes four at a time, then the first element that is none, and the rest anew.
+/// Hashes a list: bytes four at a time, then the first element that is no byte; the rest starts
+/// over.
 fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
     let (mut t, mut run, mut n) = (t, 0u32, 0);
     for _ in 0..BYTES_A_STEP {
@@ -222,7 +223,7 @@ fn port_number(p: PortTerm<'_>) -> u64 {
     }
 }
 
-/// The primes of `phash`, numbered as `erlang:phash`'s description numbers them.
+/// The primes of `phash`, numbered as in the description of `erlang:phash`.
 const P: [u32; 15] = [
     0, 268440163, 268439161, 268435459, 268436141, 268438633, 268437017, 268438039, 268437511,
     268439627, 268440479, 268440577, 268440581, 268440593, 268440611,
@@ -230,7 +231,7 @@ const P: [u32; 15] = [
 
 enum Old<'h> {
     Term(Term<'h>),
-    /// What follows an element of a list.
+    /// The rest of a list after an element.
     Tail(Term<'h>),
     ListEnd,
     TupleEnd(u32),
@@ -291,7 +292,7 @@ fn old_one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Old<'h>>) -> u32 {
     }
 }
 
-/// Byte by byte; of the highest digit's upper half only where there is something.
+/// Hashes byte by byte; the upper half of the highest digit only if it is not zero.
 fn old_integer(digits: &[u64], negative: bool, hash: u32) -> u32 {
     let last = digits.len().saturating_sub(1);
     let h = digits.iter().enumerate().fold(hash, |h, (i, d)| {

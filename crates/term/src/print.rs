@@ -1,5 +1,5 @@
-//! Terms as `erlang:display/1` writes them, which is also how crash messages, `pid_to_list/1` and
-//! their kin do. Strings come out byte by byte, so the text is bytes.
+//! Terms in the format of `erlang:display/1`, which crash messages, `pid_to_list/1` and others use,
+//! too. Strings are written byte by byte, so the text is bytes.
 
 use std::io::Write;
 
@@ -20,8 +20,8 @@ pub fn display(t: Term<'_>) -> Vec<u8> {
     display_up_to(t, usize::MAX)
 }
 
-/// The same of so many parts, where the characters of atoms and strings count too; `... ` shows
-/// that there were more. A string is shown to its end.
+/// The same up to a number of parts, where the characters of atoms and strings count too; `... `
+/// shows that there were more. A string is always written to its end.
 pub fn display_up_to(t: Term<'_>, limit: usize) -> Vec<u8> {
     let mut out = Vec::new();
     let mut left = limit;
@@ -118,7 +118,7 @@ fn flat_map<'h>(m: crate::Map<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) 
     }
 }
 
-/// A large map shows its tree: cells as leaves, nodes with the children they have.
+/// A large map is printed as its tree: cells as leaves, nodes with their children.
 fn node<'h>(n: MapNode<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) {
     put(out, format_args!("<{:x}>{{", n.bitmap & 0xFFFF));
     todo.push(Task::Text("}"));
@@ -210,7 +210,7 @@ pub fn scientific(f: f64, decimals: usize) -> String {
     format!("{mantissa}e{}{:02}", if n < 0 { '-' } else { '+' }, n.abs())
 }
 
-/// An atom, quoted where it has to be.
+/// Writes an atom, quoted if necessary.
 pub fn atom(a: Atom, out: &mut Vec<u8>) {
     let name = a.name();
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase())

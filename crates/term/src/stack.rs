@@ -1,11 +1,11 @@
-//! A stack for walks over terms: the first few entries need no memory of their own.
+//! A stack for walks over terms: the first few entries are stored inline.
 
 use std::mem::MaybeUninit;
 
 const INLINE_ENTRIES: usize = 8;
 
 pub(crate) struct Stack<T> {
-    /// The first `len` hold something.
+    /// The first `len` are initialised.
     few: [MaybeUninit<T>; INLINE_ENTRIES],
     len: usize,
     more: Vec<T>,

@@ -1,4 +1,4 @@
-//! [`Term`]: a word whose heap is borrowed.
+//! [`Term`]: a tagged word that borrows its heap.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ use crate::Atom;
 #[repr(transparent)]
 pub struct Term<'h>(u64, PhantomData<&'h u64>);
 
-/// What a term is.
+/// The kinds of terms.
 #[derive(Copy, Clone)]
 pub enum View<'h> {
     Small(i64),
@@ -43,7 +43,7 @@ impl<'h> Term<'h> {
     pub const fn word(self) -> u64 {
         self.0
     }
-    /// A small integer, where it fits in 60 bits. For any integer see `Heap::integer`.
+    /// A small integer, if it fits in 60 bits. For any integer see `Heap::integer`.
     #[inline(always)]
     pub const fn small(i: i64) -> Option<Term<'static>> {
         if fits_small(i) {
@@ -85,7 +85,7 @@ impl<'h> Term<'h> {
     pub const fn is_immediate(self) -> bool {
         is_immediate(self.0)
     }
-    /// The same word: the same immediate or the very same object.
+    /// Whether both are the same word: the same immediate or the very same object.
     #[inline(always)]
     pub const fn same(self, other: Term<'_>) -> bool {
         self.0 == other.0
@@ -95,7 +95,7 @@ impl<'h> Term<'h> {
         self.0 == a.word()
     }
 
-    /// An immediate term needs no heap.
+    /// The term without a heap lifetime, if it is immediate.
     pub const fn immediate(self) -> Option<Term<'static>> {
         if is_immediate(self.0) {
             Some(Term(self.0, PhantomData))
@@ -176,7 +176,7 @@ impl<'h> Term<'h> {
         // SAFETY: the subtag says it is a tuple.
         self.of_subtag(TUPLE).map(|p| unsafe { Tuple::from_raw(p) })
     }
-    /// A tuple's elements where it is a tuple of just that size.
+    /// A tuple's elements, if it is a tuple of exactly that size.
     pub fn as_tuple_n<const N: usize>(self) -> Option<[Term<'h>; N]> {
         self.as_tuple().and_then(|t| t.elements().try_into().ok())
     }
@@ -296,7 +296,7 @@ impl<'h> Term<'h> {
         }
     }
 
-    /// The elements of a list; the last item tells whether the list was proper.
+    /// Iterates over a list; the iterator's `rest` tells whether the list was proper.
     pub fn list(self) -> ListIter<'h> {
         ListIter { rest: self }
     }
@@ -313,7 +313,7 @@ impl<'h> Term<'h> {
     }
 }
 
-/// Walks a list; afterwards `rest` is its tail: `[]` where the list was proper.
+/// Iterates over a list; at the end `rest` is its tail: `[]` if the list was proper.
 pub struct ListIter<'h> {
     pub rest: Term<'h>,
 }

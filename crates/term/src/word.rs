@@ -1,5 +1,5 @@
 //! The tagged word and the layout of objects, as numbers. Native code, the collector and the views
-//! all go by this page.
+//! all depend on this page.
 //!
 //! | low bits | what |
 //! |---|---|
@@ -48,7 +48,7 @@ pub const TAG_HEADER: u64 = 0x4;
 
 pub const NIL: u64 = 0x0F;
 pub const TAG_CATCH: u64 = 0x1F;
-/// Not a term: what helpers answer instead of one, and the mark of a list cell that has moved.
+/// Not a term: what helpers return instead of one, and the mark of a list cell that has moved.
 pub const NONE: u64 = 0xF4;
 
 pub const TUPLE: u64 = 0;
@@ -67,7 +67,7 @@ pub const MATCH_CTX: u64 = 12;
 pub const FLAT_MAP: u64 = 13;
 pub const HAMT: u64 = 14;
 
-/// Words of a whole object, header included, where that is fixed.
+/// Words of a whole object, header included, for objects of fixed size.
 pub const FLOAT_WORDS: usize = 2;
 pub const REF_WORDS: usize = 3;
 pub const MAGIC_REF_WORDS: usize = 5;
@@ -83,7 +83,7 @@ pub const FLAT_MAP_LIMIT: usize = 32;
 pub const fn header(subtag: u64, words: usize) -> u64 {
     (words as u64) << 8 | subtag << 4 | TAG_HEADER
 }
-/// A header with the 24 bits of the subtag's own.
+/// A header with the subtag's own 24 bits.
 #[inline(always)]
 pub const fn header_with(subtag: u64, words: usize, own: u32) -> u64 {
     (own as u64) << 40 | header(subtag, words)
@@ -118,7 +118,7 @@ pub const fn is_boxed(w: u64) -> bool {
 }
 #[inline(always)]
 pub const fn is_immediate(w: u64) -> bool {
-    // The two low bits are 0 or 3: in two instructions.
+    // Whether the two low bits are 0 or 3, in two instructions.
     w.wrapping_add(1) & 2 == 0
 }
 #[inline(always)]

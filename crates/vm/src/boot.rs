@@ -1,4 +1,4 @@
-//! The start: natives by name, preloaded modules, the first process, the schedulers.
+//! Startup: native functions, preloaded modules, first processes, schedulers.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -19,7 +19,7 @@ use crate::{hooks, preload, VmOptions};
 pub fn start(options: &VmOptions, flags: &EmulatorFlags) -> Result<(), String> {
     let config =
         sched::SchedulerConfig { schedulers: flags.machine.schedulers, spin_us: flags.spin_us };
-    // What the VM names for itself is not in the order in which the program names atoms.
+    // The VM creates its own atoms in another order than the program would, so they get no ranks.
     without_ranks(|| install(options, flags, &config)).made?;
     preload::all(&options.preloaded)?;
     first_processes(options, &flags.boot_module)?;
@@ -28,13 +28,13 @@ pub fn start(options: &VmOptions, flags: &EmulatorFlags) -> Result<(), String> {
     system::follow_system_time().map_err(|e| format!("no threads: {e}"))?;
     if let Some(at) = flags.web {
         let address = kvik_web::start(at).map_err(|e| format!("+web {at}: {e}"))?;
-        // Standard output is the program's own.
+        // Standard output belongs to the program.
         kvik_sys::complain!("kvik: live page at {address}");
     }
     Ok(())
 }
 
-/// Tables and hooks of all crates, before there is a process.
+/// Initializes the tables and hooks of all crates, before any process exists.
 fn install(
     options: &VmOptions,
     flags: &EmulatorFlags,
@@ -62,7 +62,7 @@ fn install(
     kvik_port::ctrl_c::init(flags.breaks).map_err(|e| format!("+B: {e:?}"))
 }
 
-/// Settings that other crates keep.
+/// Passes settings to the crates that hold them.
 fn apply(flags: &EmulatorFlags) {
     kvik_term::atom::set_limit(flags.max_atoms);
     kvik_port::table::set_limit(flags.machine.port_limit);
@@ -74,7 +74,7 @@ fn apply(flags: &EmulatorFlags) {
     }
 }
 
-/// The command line that `erl` gives OTP's emulator for the same.
+/// The command line that `erl` would give OTP's emulator for these options.
 fn emu_args(options: &VmOptions) -> Vec<OsString> {
     let mut all = vec![std::env::current_exe().map_or_else(|_| "kvik".into(), OsString::from)];
     for (flag, value) in &options.vm_flags {
@@ -89,7 +89,8 @@ fn atom(name: &str) -> Atom {
     Atom::intern(name).unwrap_or(am::undefined)
 }
 
-/// The process that boots (pid 0), and the VM's own, which OTP's code expects by name.
+/// Starts the boot process (pid 0) and the VM's system processes, which OTP's code looks up by
+/// name.
 fn first_processes(options: &VmOptions, boot: &str) -> Result<(), String> {
     let h = Heap::detached();
     let args: Vec<Term> =

@@ -1,5 +1,5 @@
-//! `+` flags: what they set, and which values `erl` refuses. docs/COMPATIBILITY.md lists those that are
-//! accepted and change nothing.
+//! `+` flags: what they set, and which values are rejected, as by `erl`. docs/COMPATIBILITY.md
+//! lists the flags that are accepted without effect.
 
 mod allocators;
 mod checked;
@@ -17,27 +17,27 @@ use numbers::{atoi, strtol};
 use schedulers::Schedulers;
 
 pub struct EmulatorFlags {
-    /// What `system_info/1` tells.
+    /// Values reported by `system_info/1`.
     pub machine: system::SystemConfig,
-    /// Microseconds of looking for work before a scheduler sleeps.
+    /// Microseconds that a scheduler spins for work before it sleeps.
     pub spin_us: u64,
     pub max_processes: usize,
     pub max_atoms: usize,
     pub breaks: BreakMode,
-    /// Where to serve the live page.
+    /// Address of the live page.
     pub web: Option<SocketAddr>,
     /// The module whose `boot/1` starts the system.
     pub boot_module: String,
-    /// Without `+L`: stack traces tell files and lines.
+    /// Whether stack traces include files and lines (off with `+L`).
     pub line_numbers: bool,
-    /// System tasks of a process that may be outstanding; 0 for the usual number.
+    /// Limit on outstanding system tasks of a process; 0: the default.
     pub outstanding_requests: usize,
     pub processes: Defaults,
 }
 
 type Read = Result<(), String>;
 
-/// `no`, unless that is so.
+/// Returns the error `no()` unless `is` holds.
 fn ensure(is: bool, no: impl FnOnce() -> String) -> Read {
     if is {
         Ok(())
@@ -78,7 +78,7 @@ impl EmulatorFlags {
         Ok(f)
     }
 
-    /// What stands in the environment counts where no flag says otherwise.
+    /// Reads defaults from the environment; flags override them.
     fn environment(&mut self) {
         if let Ok(n) = std::env::var("ERL_FULLSWEEP_AFTER") {
             self.processes.fullsweep_after = usize::from(atoi(&n) as u16);
@@ -90,7 +90,7 @@ impl EmulatorFlags {
         }
     }
 
-    /// How many there may be of something.
+    /// Flags that limit the number of something.
     fn limit(&mut self, name: &str, v: &str) -> Result<bool, String> {
         let within = |low: i64, high: i64, what: &str| {
             let n = strtol(v).filter(|n| (low..=high).contains(n));
@@ -128,7 +128,7 @@ impl EmulatorFlags {
         Ok(true)
     }
 
-    /// What a new process's memory begins with.
+    /// Flags for the initial heap and other memory settings of processes.
     fn heap(&mut self, name: &str, v: &str) -> Result<bool, String> {
         let d = &mut self.processes;
         let positive = || {
@@ -234,8 +234,7 @@ impl EmulatorFlags {
             "B" | "Bi" | "Bc" | "Bd" => self.breaks = breaks(&name[1..], v),
             "W" => warnings(v)?,
             "We" | "Wi" | "Ww" => warnings(&name[1..])?,
-            // A letter behind says what to do with names that are not valid; OTP's `file` asks for
-            // that nowhere.
+            // A further letter says how to report invalid names; OTP's `file` never asks for it.
             _ if name.starts_with("fnl") => filename::set_utf8_names(false),
             _ if name.starts_with("fnu") => filename::set_utf8_names(true),
             _ => return Ok(false),
@@ -244,7 +243,7 @@ impl EmulatorFlags {
     }
 }
 
-/// What warnings are logged as: the first letter counts.
+/// Sets how warnings are logged; only the first letter counts.
 fn warnings(value: &str) -> Read {
     system::set_warning_map(match value.bytes().next() {
         Some(b'e') => am::error,
@@ -255,7 +254,7 @@ fn warnings(value: &str) -> Read {
     Ok(())
 }
 
-/// What follows the B, in the same word or the next.
+/// Parses the value of `+B`, given in the same word or the next.
 fn breaks(letter: &str, value: &str) -> BreakMode {
     match if letter.is_empty() { value } else { letter } {
         "i" => BreakMode::Ignore,

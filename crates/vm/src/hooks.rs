@@ -1,11 +1,11 @@
-//! What the lower crates call up through.
+//! The functions through which lower crates call higher ones.
 
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
 use kvik_proc::{CurrentTask, ErrorClass, Proc, SliceEnd};
 use kvik_term::am;
 
-/// Fills in all tables.
+/// Fills in all hook tables.
 pub fn install() {
     kvik_sys::alloc::on_no_memory(kvik_bifs::dump::end_without_memory);
     kvik_proc::set_hooks(kvik_proc::Hooks {
@@ -37,7 +37,7 @@ pub fn install() {
     });
 }
 
-/// A time slice; at a process's end its exit reason is in `Root::ExcValue`.
+/// Runs a time slice; when the process ends, its exit reason is in `Root::ExcValue`.
 fn run(current_task: &CurrentTask, regs: &Regs) -> SliceEnd {
     match kvik_jit::run_on(current_task, regs) {
         kvik_jit::RunOutcome::Yield => SliceEnd::Yield,

@@ -1,5 +1,5 @@
-//! The whole machine: fills the tables the lower crates call up through, loads the preloaded
-//! modules, starts the first processes and the schedulers.
+//! The complete VM: fills in the hook tables of the lower crates, loads the preloaded modules,
+//! starts the first processes and the schedulers.
 #![forbid(unsafe_code)]
 
 mod boot;
@@ -11,7 +11,7 @@ mod speculative_load;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What the command line comes to.
+/// The result of parsing the command line.
 pub struct VmOptions {
     /// OTP's root directory.
     pub root: PathBuf,
@@ -19,11 +19,12 @@ pub struct VmOptions {
     pub preloaded: PathBuf,
     /// `+` flags: name, value.
     pub vm_flags: Vec<(String, Option<String>)>,
-    /// What `init` gets.
+    /// The arguments passed to `init`.
     pub init_args: Vec<OsString>,
 }
 
-/// Runs the VM. It ends the program by `halt`; what comes back is the status of a failed start.
+/// Runs the VM, which ends the program by `halt`. Returns only if the start fails, with the exit
+/// status.
 pub fn run(options: VmOptions) -> i32 {
     if let Err(e) = kvik_env::start() {
         kvik_sys::complain!("kvik: {e}");

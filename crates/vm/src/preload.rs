@@ -1,4 +1,4 @@
-//! The modules that are there before any process runs.
+//! The modules that are loaded before any process runs.
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use kvik_code::LoadedModule;
 use kvik_env::{fs, thread};
 use kvik_proc::sched::online_cpus;
 
-/// Loads them all, from files of this directory.
+/// Loads all preloaded modules from `dir`.
 pub fn all(dir: &Path) -> Result<(), String> {
     let names = kvik_release::current().preloaded();
     let paths: Vec<PathBuf> = names.map(|name| dir.join(format!("{name}.beam"))).collect();
@@ -21,26 +21,26 @@ pub fn all(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Names their atoms in the order in which OTP loads them, the last of the list first, whichever is
-/// prepared first.
+/// Names the modules' atoms in OTP's load order, last of the list first, independent of the order
+/// of preparation.
 fn name_atoms(paths: &[PathBuf]) {
     if !kvik_term::atom::keys_are_by_rank() {
         return;
     }
     let mut file = Vec::new();
     for path in paths.iter().rev() {
-        // A fault is told when the module is prepared.
+        // Errors are reported when the module is prepared.
         let _ = speculative_load::read(path, &mut file).map(|()| kvik_jit::name_atoms(&file));
     }
 }
 
 type Made = Result<LoadedModule, String>;
 
-/// Prepares them all, by two threads where there are two processors.
+/// Prepares all modules, with two threads if there are two CPUs.
 fn prepare(paths: &[PathBuf]) -> Vec<Option<Made>> {
     name_atoms(paths);
     let made: Vec<OnceLock<Made>> = paths.iter().map(|_| OnceLock::new()).collect();
-    // The largest first: so both threads end at about the same time.
+    // Largest first, so that both threads end at about the same time.
     let size = |path: &PathBuf| fs::metadata(path).map_or(0, |m| m.len());
     let mut order: Vec<(u64, usize)> = paths.iter().map(size).zip(0..).collect();
     order.sort_by_key(|(size, _)| Reverse(*size));
@@ -55,7 +55,7 @@ fn prepare(paths: &[PathBuf]) -> Vec<Option<Made>> {
     };
     thread::scope(|s| {
         if online_cpus() > 1 {
-            // Without it the one thread does all.
+            // If no thread can be started, this one does all.
             let _ = thread::spawn_scoped(s, "preload", work);
         }
         work();

@@ -1,6 +1,6 @@
-//! The modules that the boot needs: those that the boot script loads, and those that are called
-//! meanwhile. A list for [`kvik_bifs::speculative_load`]: what is wrong in it costs some time, what
-//! is missing is loaded when it is asked for, like everything else.
+//! The modules needed at startup: those that the boot script loads, and those that are called
+//! meanwhile. Input for [`kvik_bifs::speculative_load`]: a superfluous entry costs some time, a
+//! missing module is loaded on demand as usual.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
@@ -15,20 +15,20 @@ use kvik_term::Term;
 
 use crate::VmOptions;
 
-/// When a module is called while the machine starts.
+/// The condition under which a module is called during startup.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum When {
     Always,
-    /// There is a shell on the terminal.
+    /// With a shell on the terminal.
     Shell,
-    /// There is none.
+    /// Without a shell.
     NoShell,
-    /// An expression is evaluated.
+    /// With an expression to evaluate.
     Eval,
 }
 use When::*;
 
-/// What the start calls in addition to what the boot script loads, in the order of the calls.
+/// Modules called during startup that the boot script does not load, in the order of the calls.
 const STARTING: &[(When, &[&str])] = &[
     (Always, &["logger_proxy", "logger_olp", "queue", "proplists", "peer", "beam_lib", "binary"]),
     (Always, &["gb_sets", "gb_trees", "os", "unicode", "erl_features", "inet_db", "inet_config"]),
@@ -45,8 +45,8 @@ const STARTING: &[(When, &[&str])] = &[
     (Shell, &["io", "string", "unicode_util"]),
 ];
 
-/// Prepares them, where there is a processor for that beside the one that boots. Returns when the
-/// start is over, as far as one can tell.
+/// Prepares them if there is a second CPU besides the booting one. Returns when startup seems to be
+/// over.
 pub fn work(options: &VmOptions) {
     match online_cpus() {
         0 | 1 => kvik_env::thread::sleep(speculative_load::IDLE_TIMEOUT),
@@ -96,7 +96,7 @@ fn value<'a>(args: &'a [OsString], flag: &str) -> Option<&'a OsStr> {
     args.windows(2).find(|w| w[0] == flag).map(|w| w[1].as_os_str())
 }
 
-/// The boot script, as `init` looks for it.
+/// The boot script, searched for as `init` does.
 fn boot_file(options: &VmOptions) -> Option<PathBuf> {
     let mut name = value(&options.init_args, "-boot").unwrap_or(OsStr::new("start")).to_owned();
     name.push(".boot");
@@ -104,7 +104,7 @@ fn boot_file(options: &VmOptions) -> Option<PathBuf> {
     [PathBuf::from(name), of_root].into_iter().find(|p| kvik_env::fs::is_file(p))
 }
 
-/// A directory of the script; `None` for one that begins with a variable but `$ROOT`.
+/// A directory of the script; `None` if it starts with a variable other than `$ROOT`.
 fn dir(t: Term<'_>, options: &VmOptions) -> Option<PathBuf> {
     let bytes = filename::native(t)?;
     match bytes.strip_prefix(b"$ROOT/") {

@@ -11,13 +11,13 @@ use crate::ServeError;
 
 pub const BIFS: &[BifEntry] = &[bif!("kvik", "web", 1, web_1)];
 
-/// `web(#{ip => Address, port => Port})` serves the page: `{ok, Address}`, a binary;
-/// `{error, {already_started, Address}}`; `{error, Posix}`. `web(stop)` ends that: `ok`, or
-/// `{error, not_started}`.
+/// `web(#{ip => Address, port => Port})` serves the page: `{ok, Address}`, a binary; `{error,
+/// {already_started, Address}}`; `{error, Posix}`. `web(stop)` stops it: `ok`, or `{error,
+/// not_started}`.
 fn web_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what] = *a else { return Err(p.badarg()) };
     if what.as_atom().is_some_and(|a| a.name() == "stop") {
-        // The thread that serves may have something to finish.
+        // Handed off, as the server thread may have to finish something first.
         return Err(hand_off(p, crate::stop, |h, was| match was {
             true => am::ok.into(),
             false => h.tuple(&[am::error.into(), atom("not_started")]),
@@ -43,7 +43,7 @@ fn atom(name: &str) -> Term<'static> {
     Atom::intern(name).unwrap_or(am::undefined).into()
 }
 
-/// The address in a map: `ip` and `port`, neither of which need be there, and nothing else.
+/// The address in a map with the optional keys `ip` and `port`, and no others.
 fn address(t: Term<'_>) -> Option<SocketAddr> {
     let map = t.as_map()?;
     let mut at = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
@@ -59,7 +59,7 @@ fn address(t: Term<'_>) -> Option<SocketAddr> {
 fn number(t: Term<'_>) -> Option<u16> {
     u16::try_from(t.as_small()?).ok()
 }
-/// As `inet` has them: `{A, B, C, D}`, one of eight, `loopback`, `any`.
+/// An address in `inet`'s forms: `{A, B, C, D}`, an 8-tuple, `loopback`, `any`.
 fn ip(t: Term<'_>) -> Option<IpAddr> {
     match t.as_atom() {
         Some(a) if a.name() == "loopback" => return Some(Ipv4Addr::LOCALHOST.into()),

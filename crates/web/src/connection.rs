@@ -1,4 +1,4 @@
-//! One connection: bytes in, bytes out, and until when it may take its time.
+//! One connection: input, output, and its deadline.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::Shutdown;
@@ -9,9 +9,9 @@ use kvik_env::socket::Stream;
 
 use crate::http::{self, HttpRequest, HttpStatus, MOST_HEAD};
 
-/// How long a request, or an answer, may take on its way.
+/// Maximum time to receive a request or to send an answer.
 const IO_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long one that has shown the token may be silent.
+/// Maximum idle time of a connection that has shown the token.
 const IDLE: Duration = Duration::from_secs(30);
 
 pub struct Connection {
@@ -19,31 +19,31 @@ pub struct Connection {
     input: Vec<u8>,
     output: Vec<u8>,
     sent: usize,
-    /// It ends when all is sent.
+    /// Close it when everything is sent.
     ends: bool,
-    /// Has it shown the token?
+    /// Whether it has shown the token.
     pub trusted: bool,
-    /// What it waits for.
+    /// The process details that it waits for.
     pub waits: Option<Waits>,
-    /// When it is closed.
+    /// When it times out.
     pub until: Instant,
 }
 
-/// Somebody waits to hear about a process.
+/// A request that waits for details of a process.
 pub struct Waits {
     pub pid: u32,
     pub until: Instant,
     pub request: HttpRequest,
 }
 
-/// What a connection has come to.
+/// Next event of a connection.
 pub enum ConnectionEvent {
-    /// Nothing to do before something comes.
+    /// Nothing to do until more input or output space.
     Wait,
     Request(HttpRequest),
-    /// A request that is none.
+    /// A malformed request.
     Refuse(HttpStatus),
-    /// It is over.
+    /// The connection is over.
     End,
 }
 
@@ -60,7 +60,7 @@ impl Connection {
             until: now + IO_TIMEOUT,
         }
     }
-    /// Sends what is there, then takes what has come until that is a request.
+    /// Sends pending output, then reads until a request is complete.
     pub fn next(&mut self) -> ConnectionEvent {
         loop {
             match self.send() {
@@ -89,7 +89,7 @@ impl Connection {
             }
         }
     }
-    /// True when all is sent.
+    /// True when everything is sent.
     fn send(&mut self) -> Result<bool, ()> {
         while let Some(rest) = self.output.get(self.sent..).filter(|r| !r.is_empty()) {
             match self.stream.write(rest) {
@@ -104,7 +104,7 @@ impl Connection {
         self.sent = 0;
         Ok(true)
     }
-    /// False where nothing has come.
+    /// False if no input is available.
     fn receive(&mut self) -> Result<bool, ()> {
         let mut room = [0; 2048];
         let most = room.len().min(MOST_HEAD.saturating_sub(self.input.len()));
@@ -119,8 +119,8 @@ impl Connection {
             Err(_) => Err(()),
         }
     }
-    /// The answer was the last. What the other end still sends is thrown away until it has seen that:
-    /// closed before, the answer might be lost on its way.
+    /// Lingers after the last answer: shuts down output and discards input until the other end
+    /// closes. Closing at once could lose the answer in transit.
     fn linger(&mut self) -> ConnectionEvent {
         let _ = self.stream.shutdown(Shutdown::Write);
         let mut room = [0; 2048];
@@ -134,11 +134,11 @@ impl Connection {
         }
         ConnectionEvent::End
     }
-    /// Is nothing under way on it?
+    /// Whether nothing is in progress on it.
     pub fn is_idle(&self) -> bool {
         self.waits.is_none() && self.output.is_empty() && self.input.is_empty()
     }
-    /// An answer goes out.
+    /// Queues an answer.
     pub fn answer(&mut self, bytes: Vec<u8>, ends: bool, now: Instant) {
         self.output.extend(bytes);
         self.ends = ends;

@@ -1,5 +1,5 @@
-//! What the page shows, as JSON. Counters and histograms are those of the metrics page, from the
-//! VM's start on: a page subtracts what it saw before.
+//! The page's data as JSON. Counters and histograms are those of the metrics page, counted from the
+//! VM's start: the page subtracts its previous values.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,9 +15,9 @@ use serde_json::{json, Value};
 use crate::process_details::show;
 use crate::process_sampler::{ProcessSampler, LISTS, PART};
 
-/// The most rows of ports and of tables.
+/// Maximum rows of ports and of tables.
 const MAX_ROWS: usize = 15;
-/// The most ports and tables that are looked at.
+/// Maximum ports and tables examined.
 const LOOKS: usize = 2000;
 
 /// How often each scheduler was seen in each state, in the order of [`Microstate::ALL`].
@@ -25,7 +25,7 @@ const LOOKS: usize = 2000;
 pub struct Samples(Vec<[u64; Microstate::ALL.len()]>);
 
 impl Samples {
-    /// Looks at what each scheduler is at.
+    /// Samples the state of each scheduler.
     pub fn take(&mut self) {
         let all = sched::all();
         self.0.resize(all.len(), [0; Microstate::ALL.len()]);
@@ -94,7 +94,7 @@ fn histograms(v: &SchedulerMetrics) -> Value {
         "gc": histogram(&v.histogram(HistogramKind::Gc)),
     })
 }
-/// The sum, and for each bucket the shortest time in it and how many there were.
+/// The sum, and for each non-empty bucket its lower bound and count.
 fn histogram(h: &Histogram) -> Value {
     let rows = h.rows().into_iter().filter(|r| r.2 > 0);
     json!({ "sum": h.sum, "buckets": rows.map(|r| json!([r.0, r.2])).collect::<Vec<_>>() })
@@ -177,7 +177,7 @@ fn tables() -> Value {
     json!({ "count": count, "top": all.into_iter().take(MAX_ROWS).map(row).collect::<Vec<_>>() })
 }
 
-/// Bytes by kind: what `erlang:memory/0` tells.
+/// Bytes by kind, as `erlang:memory/0` reports them.
 fn memory() -> Value {
     kvik_bifs::system::memory().into_iter().map(|(k, n)| (k.to_string(), json!(n))).collect()
 }

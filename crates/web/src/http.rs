@@ -1,24 +1,24 @@
-//! The part of HTTP/1.1 that the page needs: requests without a body, answers of known length.
+//! The subset of HTTP/1.1 that the page needs: requests without a body, answers of known length.
 
-/// The longest head of a request.
+/// Maximum size of a request's head.
 pub const MOST_HEAD: usize = 8 << 10;
-/// The most lines in one.
+/// Maximum number of lines in a head.
 const MOST_LINES: usize = 64;
 
-/// What was asked for.
+/// A parsed request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HttpRequest {
     pub path: String,
-    /// The head of the answer alone.
+    /// Answer with the head only.
     pub head: bool,
-    /// The connection is to end with the answer.
+    /// Close the connection after the answer.
     pub close: bool,
 }
 
-/// Why there is no answer but that.
+/// The status code of a refusal.
 pub type HttpStatus = u16;
 
-/// The text that goes with a status.
+/// The reason phrase of a status.
 fn reason(s: HttpStatus) -> &'static str {
     match s {
         200 => "OK",
@@ -34,7 +34,7 @@ fn reason(s: HttpStatus) -> &'static str {
     }
 }
 
-/// The request that the bytes begin with, and how many it takes; `None` where more is to come.
+/// Parses the first request: the request and its length; `None` if it is incomplete.
 pub fn parse(bytes: &[u8]) -> Result<Option<(HttpRequest, usize)>, HttpStatus> {
     let mut lines = [httparse::EMPTY_HEADER; MOST_LINES];
     let mut r = httparse::Request::new(&mut lines);
@@ -62,8 +62,8 @@ pub fn parse(bytes: &[u8]) -> Result<Option<(HttpRequest, usize)>, HttpStatus> {
     Ok(Some((HttpRequest { path: path.to_string(), head, close }, length)))
 }
 
-/// What a page may do: run what stands in it, and ask where it came from. Nobody keeps it, shows it
-/// within another page, or learns its address from it.
+/// Security headers: the page may run its inline scripts and connect to its origin. No caching, no
+/// framing, no referrer.
 const SAFETY: &str = "Cache-Control: no-store\r\n\
     Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; \
     script-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; \
@@ -87,7 +87,7 @@ pub fn answer(s: HttpStatus, kind: &str, body: &[u8], head: bool, close: bool) -
     }
     all
 }
-/// An answer to what is not done. The connection ends.
+/// The answer to a refused request. The connection is closed.
 pub fn refusal(s: HttpStatus) -> Vec<u8> {
     answer(s, "text/plain", format!("{s} {}\n", reason(s)).as_bytes(), false, true)
 }

@@ -1,8 +1,8 @@
-//! The live page: what the VM does, in a browser (docs/internals/web.md).
+//! The live page: shows in a browser what the VM does (docs/internals/web.md).
 //!
-//! One thread of its own serves it ([`server`]). It reads what schedulers write down anyway, asks
-//! processes by signals ([`process_sampler`]), and does nothing at all while nobody looks on. It
-//! changes nothing.
+//! A dedicated thread serves it ([`server`]). It reads counters that schedulers maintain anyway,
+//! asks processes by signals ([`process_sampler`]), and is idle without a viewer. It never changes
+//! the VM's state.
 #![forbid(unsafe_code)]
 
 mod bif;
@@ -25,7 +25,7 @@ use kvik_env::thread::{self, JoinHandle};
 
 use server::{Server, StopHandle};
 
-/// A page that is served.
+/// A running server.
 struct Running {
     address: String,
     stop: StopHandle,
@@ -39,10 +39,10 @@ fn running() -> MutexGuard<'static, Option<Running>> {
     RUNNING.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Why there is no page.
+/// Why the page could not be served.
 #[derive(Debug)]
 pub enum ServeError {
-    /// There is one, at that address.
+    /// A server is running already, at that address.
     Already(String),
     System(io::Error),
 }
@@ -60,7 +60,8 @@ impl std::fmt::Display for ServeError {
     }
 }
 
-/// Serves the page there (port 0: any that is free), until [`stop`]. Its address, with a new token.
+/// Serves the page at that address (port 0: any free port) until [`stop`]. Returns its URL, with a
+/// new token.
 pub fn start(at: SocketAddr) -> Result<String, ServeError> {
     let mut now = running();
     if let Some(r) = &*now {
@@ -74,7 +75,7 @@ pub fn start(at: SocketAddr) -> Result<String, ServeError> {
     *now = Some(Running { address: address.clone(), stop, thread });
     Ok(address)
 }
-/// Serves it no more; when this returns its address is free. False: there was none.
+/// Stops the server; on return its address is free. False: none was running.
 pub fn stop() -> bool {
     let Some(r) = running().take() else { return false };
     r.stop.stop();
@@ -82,7 +83,7 @@ pub fn stop() -> bool {
     true
 }
 
-/// What nobody can guess: 128 bits of chance as digits.
+/// A token that cannot be guessed: 128 random bits in text form.
 fn token() -> io::Result<String> {
     Ok(kvik_env::random::secret()?.iter().map(|b| format!("{b:02x}")).collect())
 }

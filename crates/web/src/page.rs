@@ -1,4 +1,4 @@
-//! The page itself: one text with all that it needs in it.
+//! The page itself: one text with everything inlined.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ mod tests {
     fn all_parts_are_in_it() {
         let page = &*super::PAGE;
         assert!(page.contains("color-scheme") && page.contains("\"use strict\""));
-        // The one address in it is the name of SVG.
+        // The only URL in it is SVG's namespace.
         assert!(!page.contains("/* page.") && !page.contains("https:"));
         assert_eq!(
             page.matches("http:").count(),

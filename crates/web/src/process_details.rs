@@ -1,5 +1,5 @@
-//! The details that a process reports of itself. All of this runs on the scheduler that has the
-//! process, between two of its time slices, and so is bounded whatever the process has.
+//! The details that a process reports of itself. This runs on the process's scheduler, between two
+//! of its time slices, so its cost is bounded whatever the process holds.
 
 use kvik_bifs::process::{item, status};
 use kvik_heap::Heap;
@@ -11,16 +11,16 @@ use kvik_proc::{clock, Proc, RefId, ABROAD};
 use kvik_term::{am, print, Atom, Term};
 use serde_json::{json, Value};
 
-/// Messages whose sizes are looked at; those of more are reckoned from these.
+/// Messages whose sizes are measured; the size of more is extrapolated.
 const MESSAGES: usize = 1000;
-/// Relations of each kind that are named.
+/// Maximum relations listed of each kind.
 const RELATIONS: usize = 50;
-/// The longest text of one term, in bytes.
+/// Maximum text length of a term, in bytes.
 const TEXT: usize = 300;
 
 #[derive(Copy, Clone, Default)]
 pub struct Numbers {
-    /// When it said so, in nanoseconds since the VM started; 0 for never.
+    /// Time of the report, in nanoseconds since the VM started; 0 for never.
     pub at: u64,
     pub reductions: u64,
     pub mailbox: usize,
@@ -28,11 +28,11 @@ pub struct Numbers {
     pub memory: usize,
 }
 
-/// What a row shows beside numbers.
+/// The parts of a row that are not numbers.
 #[derive(Clone)]
 pub struct ProcessDetails {
     pub name: Option<String>,
-    /// The function it began with: behind `proc_lib`, the one that this was given.
+    /// Its initial function; for `proc_lib` processes, the one that `proc_lib` was given.
     pub initial: String,
     pub current: String,
     pub status: &'static str,
@@ -60,7 +60,7 @@ pub fn about(p: &Proc) -> ProcessDetails {
     }
 }
 
-/// The text of a small term.
+/// A term as text, cut to a maximum length.
 pub fn show(t: Term<'_>) -> String {
     let text = String::from_utf8_lossy(&print::display(t)).into_owned();
     match text.char_indices().nth(TEXT) {
@@ -89,7 +89,7 @@ fn initial(p: &Proc) -> String {
     }
 }
 
-/// A line of the stack: the function, and where that is.
+/// A line of the stack: the function and its source position.
 fn line(t: Term<'_>) -> Value {
     let Some([m, f, a, at]) = t.as_tuple_n::<4>() else { return json!([show(t), ""]) };
     let arity = if a.is_list() { a.list().count().to_string() } else { show(a) };
@@ -104,13 +104,13 @@ fn line(t: Term<'_>) -> Value {
     let place = if number.is_empty() { file } else { format!("{file}:{number}") };
     json!([format!("{}:{}/{arity}", show(m), show(f)), place])
 }
-/// A string, up to some length.
+/// A string, cut to a maximum length.
 fn text(t: Term<'_>) -> String {
     let chars = t.list().take(TEXT).filter_map(|c| char::from_u32(c.as_small()? as u32));
     chars.collect()
 }
 
-/// Up to so many of them, and how many there are.
+/// The first items up to a maximum, and the total count.
 fn some(all: impl Iterator<Item = String>) -> String {
     let mut n = 0;
     let mut texts = Vec::new();
@@ -141,7 +141,7 @@ fn watcher(h: &Heap, id: &RefId, m: &MonitoredBy) -> String {
     }
 }
 
-/// All that the page shows of one process: pairs of a name and a text, and the stack.
+/// Everything that the page shows of one process: pairs of name and text, and the stack.
 pub fn details(p: &Proc) -> Value {
     let h = Heap::detached();
     let n = numbers(p);

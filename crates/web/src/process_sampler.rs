@@ -1,14 +1,13 @@
 //! Samples the processes for the live page: reductions, mailboxes and memory, as each reports them.
 //!
 //! A process is asked by a signal, as `process_info/2` does: it answers between two of its time
-//! slices, on the scheduler it runs on, and one that waits goes on waiting. Nobody is waited for.
-//! Who has not answered after [`ANSWER_TIMEOUT`] is shown as one that gives no answer, and is not
-//! asked again until it has.
+//! slices, on its scheduler, and a waiting process goes on waiting. The sampler never blocks. A
+//! process that has not answered after [`ANSWER_TIMEOUT`] is shown as unresponsive, and is not
+//! asked again until it has answered.
 //!
-//! Once a second there is a *round*. Where there are many processes a round asks only a part of them,
-//! each part in two rounds, so that it is known how many reductions they used in between; those that
-//! are shown are asked in every round. The questions of a round are spread over the time until the
-//! next one.
+//! Once a second there is a *round*. With many processes a round asks only a part of them, and each
+//! part in two rounds, to measure the reductions used in between; processes that are shown are
+//! asked in every round. The requests of a round are spread over the time until the next one.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::mem;
@@ -22,36 +21,36 @@ use serde_json::Value;
 
 use crate::process_details::{self, Numbers, ProcessDetails};
 
-/// Up to so many processes are all asked in each round; of more so many new ones.
+/// With at most this many processes a round asks all; otherwise `PART` new ones.
 const ALL: usize = 4000;
 pub const PART: usize = 2000;
-/// Places of the process table that a round looks at, at most.
+/// Maximum slots of the process table that a round scans.
 const MAX_SLOTS_PER_ROUND: usize = 1 << 20;
-/// Rows of a list.
+/// Rows of each list.
 const TOP: usize = 20;
 const ROUND: Duration = Duration::from_secs(1);
-/// In so many steps of the server a round asks all that it asks.
+/// Server steps over which a round spreads its requests.
 const STEPS_PER_ROUND: usize = 50;
-/// How long an answer may take.
+/// Time limit for an answer.
 pub const ANSWER_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// What a process answered, if it is there still.
+/// An answer; `None` if the process has ended.
 enum Answer {
     Numbers(u32, Option<Numbers>),
     About(u32, Option<ProcessDetails>),
     Details(u32, Option<Value>),
 }
 
-/// What is known of a process.
+/// Last known numbers of a process.
 #[derive(Clone, Default)]
 pub struct ProcessSample {
     pub numbers: Numbers,
-    /// Reductions a second, between its last two answers.
+    /// Reductions per second between its last two answers.
     pub rate: Option<f64>,
     pub silent: bool,
 }
 
-/// The lists of those that have most of something.
+/// The lists of top processes, by criterion.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum List {
     Reductions = 0,
@@ -62,7 +61,7 @@ pub const LISTS: [(&str, List); 3] =
     [("reductions", List::Reductions), ("mailbox", List::Mailbox), ("memory", List::Memory)];
 
 impl List {
-    /// Who has more stands before. Who gives no answer is what one wants to hear of first.
+    /// Sort key, higher first. Unresponsive processes come first in the reductions list.
     fn rank(self, k: &ProcessSample) -> (bool, u64, u64) {
         match self {
             List::Reductions => {
@@ -77,23 +76,23 @@ impl List {
 pub struct ProcessSampler {
     tell: Sender<Answer>,
     told: Receiver<Answer>,
-    /// Whom this round is still to ask, and how many in a step.
+    /// Processes left to ask in this round, and how many to ask in each step.
     queue: VecDeque<u32>,
     a_step: usize,
-    /// Who has not answered, and since when.
+    /// Processes that have not answered, and when they were asked.
     asked: HashMap<u32, Instant>,
     known: HashMap<u32, ProcessSample>,
     about: HashMap<u32, ProcessDetails>,
     tops: [Vec<u32>; LISTS.len()],
-    /// Where to go on in the process table, and those found there last.
+    /// Where the next scan of the process table starts, and the processes the last one found.
     cursor: usize,
     part: Vec<u32>,
     began: Option<Instant>,
     last_asked: Option<Instant>,
     ranked: bool,
-    /// Processes that a round asks.
+    /// Number of processes that a round asks.
     pub size: usize,
-    /// Who was asked for details and has not answered, and what has come.
+    /// Processes asked for details that have not answered, and the answers received.
     details: HashSet<u32>,
     answers: Vec<(u32, Option<Value>)>,
 }
@@ -123,7 +122,7 @@ impl Default for ProcessSampler {
 }
 
 impl ProcessSampler {
-    /// What is to be done now: every few milliseconds, while somebody looks on.
+    /// Periodic work, every few milliseconds while a viewer is active.
     pub fn step(&mut self, now: Instant) {
         self.hear();
         if self.began.is_none_or(|b| now.saturating_duration_since(b) >= ROUND) && self.ranked {
@@ -139,7 +138,7 @@ impl ProcessSampler {
             self.rank(now);
         }
     }
-    /// Nobody looks on any more.
+    /// Drops all data when no viewer is active any more.
     pub fn forget(&mut self) {
         let (asked, details) = (mem::take(&mut self.asked), mem::take(&mut self.details));
         let (tell, told) = (self.tell.clone(), mem::replace(&mut self.told, mpsc::channel().1));
@@ -217,7 +216,7 @@ impl ProcessSampler {
         }
         *k = ProcessSample { numbers, rate: k.rate, silent: false };
     }
-    /// The round is over: who has most, and what these are.
+    /// Ends a round: ranks the processes and asks the top ones for what rows show.
     fn rank(&mut self, now: Instant) {
         self.ranked = true;
         for (pid, since) in &self.asked {
@@ -249,7 +248,7 @@ impl ProcessSampler {
             ask(pid, Box::new(about));
         }
     }
-    /// Who has most: the process, what is known of it, and what it is where it has said so.
+    /// The top processes: pid, numbers, and details if they have reported them.
     pub fn top(
         &self,
         list: List,
@@ -260,7 +259,7 @@ impl ProcessSampler {
     pub fn known(&self, pid: u32) -> Option<&ProcessSample> {
         self.known.get(&pid)
     }
-    /// Has a process asked for all about it. [`ProcessSampler::answers`] tells when it has answered.
+    /// Asks a process for all details. [`ProcessSampler::answers`] returns them.
     pub fn ask_details(&mut self, pid: u32) {
         if !self.details.insert(pid) {
             return;
@@ -271,7 +270,7 @@ impl ProcessSampler {
         };
         ask(pid, Box::new(details));
     }
-    /// Details that have come; nothing of a process that has ended.
+    /// Details received; `None` for a process that has ended.
     pub fn answers(&mut self) -> Vec<(u32, Option<Value>)> {
         self.hear();
         mem::take(&mut self.answers)

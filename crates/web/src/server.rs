@@ -1,9 +1,9 @@
-//! The thread that serves the page: connections, and steps of the process sampler while somebody
-//! looks on.
+//! The thread that serves the page: connections, and steps of the process sampler while a viewer is
+//! active.
 //!
-//! Everything is bounded: how many connections there are, how long each may take, how much it may
-//! send. Where there is no more room the oldest that has not shown the token makes some, else one
-//! that is silent.
+//! Everything is bounded: the number of connections, their duration, and the size of requests. When
+//! all slots are taken, the oldest connection that has not shown the token is closed, else an idle
+//! one.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,24 +25,24 @@ use crate::page::PAGE;
 use crate::process_details::show;
 use crate::process_sampler::{ProcessSampler, ANSWER_TIMEOUT};
 
-/// The most connections at once.
+/// Maximum number of connections.
 const CONNECTIONS: usize = 64;
-/// Connections that are accepted, and requests of one that are answered, in a row.
+/// Maximum connections accepted, and requests answered on one connection, in a row.
 const IN_A_ROW: usize = 64;
-/// After a question somebody looks on for so long.
+/// How long after a request a viewer counts as active.
 const LOOKS_ON: Duration = Duration::from_secs(3);
-/// How often to take a step while somebody looks on: now a little sooner, now later, so that what
-/// happens at regular intervals is not always, or never, seen.
+/// Interval between steps while a viewer is active. It is jittered, so that periodic events are
+/// neither always nor never sampled.
 const STEP_US: u64 = 5_000;
 const MORE_US: u64 = 10_000;
-/// How old the numbers may be that are shown.
+/// Maximum age of the numbers shown.
 const FRESH: Duration = Duration::from_millis(200);
-/// Where no connection can be accepted, as there are no descriptors: when to try again.
+/// Retry delay after a connection could not be accepted for lack of descriptors.
 const AGAIN: Duration = Duration::from_millis(100);
 
 const LISTENER: u64 = 0;
 
-/// Ends a server.
+/// Stops a server.
 pub struct StopHandle {
     poller: Arc<Poller>,
     over: Arc<AtomicBool>,
@@ -59,14 +59,14 @@ pub struct Server {
     poller: Arc<Poller>,
     over: Arc<AtomicBool>,
     token: String,
-    /// By number, from 1 on: the oldest first.
+    /// By number, from 1 on, so the oldest comes first.
     connections: BTreeMap<u64, Connection>,
     last: u64,
-    /// Connections to be accepted, then.
+    /// When to accept connections.
     accept_at: Option<Instant>,
     sampler: ProcessSampler,
     samples: Samples,
-    /// Somebody looks on until then, and the next step is due then.
+    /// The viewer counts as active until then; below, when the next step is due.
     looks_until: Option<Instant>,
     step_at: Instant,
     chance: u64,
@@ -119,7 +119,7 @@ impl Server {
             self.expire(now);
         }
     }
-    /// When something is due even if nothing comes.
+    /// When something is due even without events.
     fn next_due(&self) -> Option<Instant> {
         let slow =
             self.connections.values().map(|c| c.waits.as_ref().map_or(c.until, |w| w.until)).min();
@@ -135,7 +135,7 @@ impl Server {
                     self.accept_at = None;
                     return;
                 }
-                // The other end has gone already.
+                // The other end has closed already.
                 Err(e) if e.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(_) => {
                     self.accept_at = Some(now + AGAIN);
@@ -143,7 +143,7 @@ impl Server {
                 }
             }
         }
-        // The others, when those that are there have been served.
+        // Accept the others after serving the present ones.
         self.accept_at = Some(now);
     }
     fn welcome(&mut self, stream: Stream, now: Instant) {
@@ -162,15 +162,15 @@ impl Server {
             self.serve(self.last, now);
         }
     }
-    /// Which connection is to go where there are too many: the oldest that has not shown the token,
-    /// else that which has been silent longest. `None`: all of them are being answered.
+    /// The connection to close when there are too many: the oldest that has not shown the token,
+    /// else the one idle for longest. `None`: all are being answered.
     fn least(&self) -> Option<u64> {
         let all = || self.connections.iter();
         let stranger = all().find(|(_, c)| !c.trusted);
         let silent = || all().filter(|(_, c)| c.is_idle()).min_by_key(|(_, c)| c.until);
         stranger.or_else(silent).map(|(n, _)| *n)
     }
-    /// Goes on with a connection as far as that can be done.
+    /// Serves a connection until it would block.
     fn serve(&mut self, n: u64, now: Instant) {
         for _ in 0..IN_A_ROW {
             let Some(c) = self.connections.get_mut(&n) else { return };
@@ -184,7 +184,7 @@ impl Server {
                 }
             }
         }
-        // So many at once no page asks.
+        // The page never sends that many requests at once.
         self.connections.remove(&n);
     }
     fn request(&mut self, n: u64, r: &HttpRequest, now: Instant) {
@@ -198,7 +198,7 @@ impl Server {
         c.trusted = true;
         let process = rest.strip_prefix("process/").and_then(|p| p.parse().ok());
         match (rest, process) {
-            // Relative addresses begin where the page is.
+            // Relative URLs resolve against the page's.
             ("", _) if path.ends_with('/') => {
                 let page = answer(200, "text/html", PAGE.as_bytes(), r.head, r.close);
                 c.answer(page, r.close, now);
@@ -223,7 +223,7 @@ impl Server {
             c.answer(answer(200, "application/json", body, r.head, r.close), r.close, now);
         }
     }
-    /// Somebody looks on.
+    /// Notes that a viewer is active.
     fn looked(&mut self, now: Instant) {
         if self.looks_until.is_none() {
             self.step_at = now;
@@ -243,7 +243,7 @@ impl Server {
         }
     }
 
-    /// What is done every few milliseconds while somebody looks on.
+    /// Periodic work while a viewer is active.
     fn step(&mut self, now: Instant) {
         let Some(until) = self.looks_until else { return };
         if until <= now {
@@ -261,7 +261,7 @@ impl Server {
             self.tell(pid, body.as_bytes(), now);
         }
     }
-    /// Who waits to hear about that process hears it.
+    /// Answers the requests that wait for details of that process.
     fn tell(&mut self, pid: u32, body: &[u8], now: Instant) {
         let waits = |c: &Connection| c.waits.as_ref().is_some_and(|w| w.pid == pid);
         let who: Vec<u64> =
@@ -274,7 +274,7 @@ impl Server {
             }
         }
     }
-    /// Ends what took too long, and tells of processes that do not answer.
+    /// Closes connections that timed out, and answers requests whose processes do not respond.
     fn expire(&mut self, now: Instant) {
         let silent = |c: &Connection| c.waits.as_ref().filter(|w| w.until <= now).map(|w| w.pid);
         let silent: Vec<u32> = self.connections.values().filter_map(silent).collect();
@@ -284,7 +284,7 @@ impl Server {
         }
         self.connections.retain(|_, c| c.until > now || c.waits.is_some());
     }
-    /// What there is to say of a process that does not answer.
+    /// The details shown of a process that does not respond.
     fn no_answer(&self, pid: u32) -> Value {
         let mut rows = vec![json!(["status", "no answer"])];
         if let Some(k) = self.sampler.known(pid).filter(|k| k.numbers.at > 0) {
@@ -294,7 +294,7 @@ impl Server {
         }
         json!({ "title": show(Term::local_pid(pid)), "silent": true, "rows": rows, "stack": [] })
     }
-    /// Chance enough for intervals (xorshift).
+    /// Random numbers for the jitter (xorshift).
     fn chance(&mut self) -> u64 {
         let mut x = self.chance;
         x ^= x << 13;
@@ -305,7 +305,7 @@ impl Server {
     }
 }
 
-/// Are they the same? How long that takes does not tell where they differ.
+/// Constant-time comparison: its duration does not reveal where the values differ.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |d, (a, b)| d | (a ^ b)) == 0
 }

@@ -1,5 +1,5 @@
-//! What the verifier knows of BIFs: their results, what their success proves, which never fail
-//! and which never return.
+//! The verifier's knowledge of BIFs: their results, what their success proves, which never fail and
+//! which never return.
 
 use super::ty::Ty;
 use crate::module::Module;
@@ -18,17 +18,17 @@ pub(crate) struct Bif {
     pub(crate) guard: Guard,
     /// It never returns.
     pub(crate) exits: bool,
-    /// Its argument may be a match context, of which it sees what is left.
+    /// Its argument may be a match context; the BIF then sees the remaining bits.
     pub(crate) measures: bool,
     /// It is `erlang:setelement/3`, after which `set_tuple_element` is allowed.
     pub(crate) setelement: bool,
 }
 
-/// Whether instructions for guard BIFs may name it: these let registers live through them.
+/// Whether instructions for guard BIFs may name it: registers stay live across these.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Guard {
     No,
-    /// It builds nothing where it succeeds.
+    /// It builds nothing if it succeeds.
     Plain,
     /// It may build a number or bit string.
     Builds,
@@ -44,7 +44,7 @@ const UNKNOWN: Bif = Bif {
     setelement: false,
 };
 
-/// Looks all imports up.
+/// Looks up all imports.
 pub(crate) fn resolve(module: &Module) -> Vec<Bif> {
     module.imports.iter().map(|import| find(module, import)).collect()
 }
@@ -63,7 +63,7 @@ fn find(module: &Module, import: &Import) -> Bif {
     }
 }
 
-/// All BIFs that the compiler makes guard instructions of.
+/// The BIFs for which the compiler emits guard instructions.
 fn guard(name: &str, arity: u8) -> Bif {
     let plain = Bif { guard: Guard::Plain, ..UNKNOWN };
     let builds = Bif { guard: Guard::Builds, ..UNKNOWN };
@@ -105,7 +105,7 @@ fn guard(name: &str, arity: u8) -> Bif {
         ("div" | "rem" | "band" | "bor" | "bxor" | "bsl" | "bsr", 2) => number(Ty::INTEGER),
         ("bnot", 1) => number(Ty::INTEGER),
         ("+" | "-" | "*", 2) | ("+" | "-" | "abs", 1) => number(Ty::NUMBER),
-        // In `try` with a value alone, since OTP 29.
+        // Emitted since OTP 29 for a `try` with just this call.
         ("list_to_atom" | "list_to_existing_atom", 1)
         | ("binary_to_atom" | "binary_to_existing_atom", 2) => number(Ty::ATOM),
         ("binary_part", 2 | 3) => number(Ty::BITSTRING),

@@ -1,7 +1,7 @@
 //! Instructions that match and build bit strings.
 //!
-//! That a match stays inside its bit string is the templates' business: they compare with the
-//! context's end, `bs_set_position` too. Here only the operands are at stake.
+//! Templates ensure that a match stays inside its bit string: they compare with the context's end,
+//! also in `bs_set_position`. This file checks only the operands.
 
 use super::flow::Flow;
 use super::ty::Ty;
@@ -102,8 +102,8 @@ impl Flow<'_> {
         self.matching(s, before, live, to)
     }
 
-    /// `no_fail` says that the source is a bit string or context. `resume` says that it is a context,
-    /// but the template goes on with a bit string as well, so no more is known behind it.
+    /// `no_fail` says that the source is a bit string or context. `resume` says that it is a
+    /// context, but the template also accepts a bit string, so nothing more is known afterwards.
     fn start_match4(&mut self, fail: Arg, s: Arg, live: u64, to: Arg) -> Step {
         if !matches!(fail, Arg::Atom(_)) {
             return self.start_match(fail, s, live, to);
@@ -119,7 +119,7 @@ impl Flow<'_> {
         self.write(to, Ty::CONTEXT)
     }
 
-    /// Matches and makes a term. When that fails nothing was collected and no register changed.
+    /// Matches and makes a term. On failure nothing was collected and no register changed.
     fn get(&mut self, fail: Arg, ctx: Arg, live: u64, to: Arg, ty: Ty) -> Step {
         self.context(ctx)?;
         self.st.check_live(live as usize)?;
@@ -129,8 +129,8 @@ impl Flow<'_> {
         self.write(to, ty)
     }
 
-    /// Commands one after the other. Only the first and comparisons fail; those that make a term may
-    /// collect before they do.
+    /// Checks the commands in order. Only the first and comparisons fail; those that make a term
+    /// may collect first.
     fn bs_match(&mut self, fail: Arg, ctx: Arg, list: &[Arg]) -> Step {
         let before = self.movable(ctx)?;
         self.context(ctx)?;
@@ -139,7 +139,7 @@ impl Flow<'_> {
             match command {
                 MatchCommand::EnsureAtLeast { .. } | MatchCommand::EnsureExactly { .. } => {
                     self.fail(fail)?;
-                    // Whether proved or tested, behind it this is so.
+                    // Proved or tested, it holds from here on.
                     self.known(ctx, before.meet(Ty::CONTEXT));
                 }
                 MatchCommand::Integer { live, bits, to, .. } => {
@@ -164,7 +164,7 @@ impl Flow<'_> {
         self.write(to, ty)
     }
 
-    /// A command before may have written to the context's register, or let go of it.
+    /// An earlier command may have overwritten the context's register, or made it dead.
     fn still_context(&self, ctx: Arg) -> Step {
         match self.read(ctx)?.is(Ty::CONTEXT) {
             true => Ok(()),
@@ -223,7 +223,7 @@ impl Flow<'_> {
     }
 }
 
-/// The type of an integer of so many bits.
+/// The type of an integer of that many bits.
 fn integer(size: Arg, unit: u64) -> Ty {
     match size {
         Arg::Int(n @ 0..=59) if unit <= 59 && n as u64 * unit <= 59 => Ty::SMALL,

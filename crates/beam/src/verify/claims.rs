@@ -1,5 +1,5 @@
-//! What the verifier claims of the state before each instruction. Only builds that check claims at run
-//! time keep them: debug builds, and those with the feature `checked`.
+//! The verifier's claims about the state before each instruction. They are kept only in builds that
+//! check them at run time: debug builds, and those with the feature `checked`.
 
 use super::state::{Frame, State, NORMAL};
 use super::ty::Ty;
@@ -7,7 +7,7 @@ use super::ty::Ty;
 /// Whether this build keeps claims.
 pub const CHECKED: bool = cfg!(any(debug_assertions, feature = "checked"));
 
-/// What a word is at run time.
+/// The kind of a word at run time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueKind {
     Atom,
@@ -19,7 +19,7 @@ pub enum ValueKind {
     Big,
     Map,
     Nil,
-    /// A pid, port or reference; those of other nodes are not told apart.
+    /// A pid, port or reference, local or of another node.
     Identifier,
     Tuple(usize),
     MatchContext,
@@ -31,12 +31,12 @@ pub enum ValueKind {
 pub struct RegisterClaim(Ty);
 
 impl RegisterClaim {
-    /// Nothing may read the register: it may never have been written.
+    /// No code may read the register: it may never have been written.
     pub fn is_unset(self) -> bool {
         self.0.has(Ty::UNINIT)
     }
 
-    /// It may hold a part of a message that is not taken yet.
+    /// It may hold a part of a message that has not been taken from the mailbox.
     pub fn may_borrow(self) -> bool {
         self.0.is_borrowed()
     }
@@ -75,10 +75,10 @@ impl RegisterClaim {
 /// The claim about a point of a function: a description of the states that may occur there.
 #[derive(Clone)]
 pub struct StateClaim {
-    /// The x registers; those beyond the end are unset. Nothing is claimed of x registers where an
-    /// exception may arrive.
+    /// The x registers; those beyond the end are unset. Nothing is claimed of x registers if an
+    /// exception may arrive here.
     pub x: Vec<RegisterClaim>,
-    /// The y registers; where frames of different sizes met, those that all of them have.
+    /// The y registers; where frames of different sizes met, the ones common to all of them.
     pub y: Vec<RegisterClaim>,
     /// Which float registers hold finite numbers.
     pub floats: Vec<bool>,
@@ -119,8 +119,8 @@ impl Claims {
         Claims(all)
     }
 
-    /// The last record of an instruction stands: the walk that made it started from the final states
-    /// at labels.
+    /// The last record of an instruction counts: the walk that made it started from the final
+    /// states at labels.
     #[inline]
     pub(crate) fn record(&mut self, at: usize, state: &State) {
         if CHECKED {

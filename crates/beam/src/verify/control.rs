@@ -1,4 +1,4 @@
-//! Instructions that move control: calls, frames, BIFs, exceptions, receive.
+//! Control flow instructions: calls, frames, BIFs, exceptions, receive.
 
 use super::bifs::{Bif, Guard};
 use super::flow::Flow;
@@ -146,8 +146,8 @@ impl Flow<'_> {
         })
     }
 
-    /// A receive without clauses goes back to its own `wait_timeout` when a message arrives. The
-    /// timer runs then, and the template doesn't look at the operand again.
+    /// A receive without clauses returns to its own `wait_timeout` when a message arrives. The
+    /// timer is running then, and the template does not read the operand again.
     fn wait_timeout(&mut self, label: u32, time: Arg) -> Step {
         self.term(time)?;
         self.collect(0)?;
@@ -158,7 +158,7 @@ impl Flow<'_> {
         self.branch_yielding(label)
     }
 
-    /// No x register survives, and a message looked at goes back.
+    /// No x register survives, and the current message returns to the mailbox.
     fn no_x(&mut self) -> Step {
         self.st.x.clear();
         self.keep_message();
@@ -173,13 +173,14 @@ impl Flow<'_> {
         self.st.x.push(ty);
     }
 
-    /// The first x registers are arguments, and terms.
+    /// Checks that the first x registers hold terms, as arguments.
     fn terms(&mut self, count: u64) -> Step {
         let count = u16::try_from(count).map_err(|_| "too many arguments")?;
         (0..count).try_for_each(|x| self.term(Arg::X(x, 0)).map(drop))
     }
 
-    /// The arguments of a function of this module may be match contexts; it will be told.
+    /// The arguments of a function of this module may be match contexts; those are recorded for the
+    /// function's own verification.
     fn local_args(&mut self, arity: u64, entry: u32) -> Step {
         let (index, function) = self.tables.function_at(entry).ok_or("not a function")?;
         if u64::from(function.arity) != arity {
@@ -193,7 +194,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// A call in the middle: there must be a frame, and only its result is left in x registers.
+    /// A non-tail call: there must be a frame, and of the x registers only the result survives.
     pub(crate) fn called(&mut self, result: Ty) -> Step {
         if self.st.frame != Frame::Yes {
             return Err("a call without a frame");
@@ -204,7 +205,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// The function is left: no frame (or this one, dropped now), no open handler.
+    /// A tail call: no frame (or this one, dropped now), no open handler.
     fn tail_call(&mut self, frame: Option<u64>) -> Step {
         match frame {
             Some(size) => self.deallocate(size)?,
@@ -261,7 +262,7 @@ impl Flow<'_> {
         }
         sources.iter().try_for_each(|s| self.term(*s).map(drop))?;
         if let Some(fail) = fail.filter(|_| !bif.total) {
-            // A BIF that fails notes why, on the heap.
+            // A failing BIF records the reason, on the heap.
             let heap = std::mem::take(&mut self.st.heap);
             if fail != Arg::Label(0) {
                 self.clear_target(to)?;
@@ -290,7 +291,7 @@ impl Flow<'_> {
         self.write(to, bif.result)
     }
 
-    /// The BIF succeeded: its argument was of the type it wants.
+    /// The BIF succeeded: its argument had the required type.
     fn learn(&mut self, bif: Bif, sources: &[Arg]) {
         let Some((index, ty)) = bif.proves else {
             return;
@@ -298,7 +299,7 @@ impl Flow<'_> {
         let Some(source) = sources.get(index) else {
             return;
         };
-        // The register may be gone, if it isn't among the live ones.
+        // The register may be dead, if it isn't among the live ones.
         if let Ok(before) = self.term(*source) {
             self.known(*source, before.meet(ty));
         }
@@ -352,7 +353,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Begins a protected part: its tag goes below those that are open.
+    /// Opens a handler: its tag goes below the open ones.
     fn open(&mut self, y: u16, tag: Ty) -> Step {
         if self.st.frame == Frame::Unsure {
             return Err("a handler without a frame of known size");
@@ -363,7 +364,7 @@ impl Flow<'_> {
         self.write(Arg::Y(y, 0), tag)
     }
 
-    /// Ends it.
+    /// Closes a handler.
     fn close(&mut self, y: u16, kind: Ty) -> Step {
         match self.st.innermost() {
             Some((lowest, tag)) if lowest == usize::from(y) && tag.is(kind) => {}
@@ -372,15 +373,14 @@ impl Flow<'_> {
         self.st.put_y(y, Ty::NIL)
     }
 
-    /// `catch_end` leaves what is in x0, perhaps a part of a message, or what it makes of an
-    /// exception.
+    /// `catch_end` leaves x0, perhaps a part of a message, or the value it makes of an exception.
     fn caught(&mut self, y: u16) -> Step {
         self.close(y, Ty::CATCH)?;
         self.only_x0(Ty::TERM);
         self.write(Arg::X(0, 0), Ty::TERM)
     }
 
-    /// Where an exception may have arrived, only its own handler's instruction may stand.
+    /// If an exception may have arrived here, only its own handler's instruction is allowed.
     pub(crate) fn arrive(&mut self, op: Opcode, args: &[Arg]) -> Step {
         match (op, args) {
             (Opcode::Label | Opcode::Line, _) => Ok(()),

@@ -1,9 +1,10 @@
-//! The second pass: follows every path with what is known of the registers.
+//! The second pass: a data-flow analysis of the registers along every path.
 //!
-//! A function's instructions are walked in order. A label joins the state that falls into it with
-//! those that jumped to it; a jump back makes its label dirty, and the walk is repeated from there
-//! until no label is. Sets of types only grow and sizes are forgotten on the second join, so this
-//! ends soon; a budget stops code that was made to take long.
+//! A function's instructions are walked in order. At a label, the state that falls through is
+//! joined with the states of jumps to it. A backward jump that changes its label's state makes the
+//! label dirty, and the walk is repeated from there until no label is dirty. Sets of types only
+//! grow and sizes are dropped on the second join, so a fixed point comes soon; a budget stops
+//! adversarial code.
 
 use super::bifs::{self, Bif};
 use super::claims::Claims;
@@ -18,17 +19,17 @@ use kvik_isa::Opcode;
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 
-/// Steps that may be taken for each instruction of the module, on average.
+/// Average number of steps allowed per instruction of the module.
 const BUDGET: u64 = 30;
 
-/// The verifier at work: on one instruction, of one function.
+/// The state of the second pass, at one instruction of one function.
 pub(crate) struct Flow<'a> {
     pub(crate) tables: &'a Tables<'a>,
     pub(crate) bifs: Vec<Bif>,
     literals: Vec<Ty>,
-    /// The state before the instruction, changed to the one behind it.
+    /// The state before the instruction, updated to the state after it.
     pub(crate) st: State,
-    /// Whether the flow goes on behind the instruction.
+    /// Whether control continues behind the instruction.
     pub(crate) alive: bool,
     /// The registers that hold the tuple that `setelement/3` has just made.
     pub(crate) fresh: FreshTuple,
@@ -39,17 +40,18 @@ pub(crate) struct Flow<'a> {
     pub(crate) function: &'a Function,
     labels: Vec<LabelState>,
     pool: Vec<Ty>,
-    /// Dirty labels that the walk has passed, by where they are.
+    /// Dirty labels that the walk has passed, by position.
     dirty: BTreeSet<usize>,
     visit: u32,
     budget: u64,
-    /// What is in a frame just made: nothing, or `[]`.
+    /// The content of a new frame: uninitialised, or `[]`.
     pub(crate) fill: Ty,
-    /// Where a guard BIF may fail its target is set to `[]` before, unless it holds a value.
+    /// Whether the target of a guard BIF that may fail is set to `[]` first, unless it holds a
+    /// value.
     pub(crate) clear: bool,
     /// Parameters that may be match contexts, by function and register.
     contexts: HashMap<(usize, u16), ()>,
-    /// Functions to look at again, because they may now be passed a context.
+    /// Functions to verify again, because they may now be passed a context.
     again: BTreeSet<usize>,
     loops: Loops,
     proof: Proof,
@@ -103,12 +105,12 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// What was found out, and the memory of the states at labels.
+    /// The proof, and the memory of the states at labels.
     pub(crate) fn into_proof(self) -> (Proof, Vec<LabelState>) {
         (self.proof, self.labels)
     }
 
-    /// All functions, then those again whose parameters turned out to be contexts.
+    /// Verifies all functions, then again those whose parameters turned out to be contexts.
     pub(crate) fn run(&mut self) -> Result<(), Stop> {
         for index in 0..self.tables.code.functions.len() {
             self.again.remove(&index);
@@ -154,12 +156,13 @@ impl<'a> Flow<'a> {
         let mut from = function.entry;
         loop {
             match self.walk(from) {
-                // Once more, with frames that are filled when they are made.
+                // Retry with frames that are filled on allocation.
                 Err(RAW_Y) if self.fill == Ty::UNINIT => {
                     self.fill = Ty::NIL;
                     return self.visit_function(index);
                 }
-                // Once more, for code that knows that a BIF succeeds where we do not.
+                // Retry for code whose compiler knew that a BIF succeeds, which the verifier does
+                // not.
                 Err(RAW_X | RAW_LIVE) if !self.clear => {
                     self.clear = true;
                     return self.visit_function(index);
@@ -175,7 +178,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The state at a function's entry: its arguments and nothing else.
+    /// Sets the state at a function's entry: its arguments and nothing else.
     fn begin(&mut self, index: usize) {
         self.st.leave();
         self.st.heap = Heap::default();
@@ -189,7 +192,7 @@ impl<'a> Flow<'a> {
         self.alive = true;
     }
 
-    /// From an instruction to the function's end, through all that can be reached that way.
+    /// Walks from an instruction to the function's end, through everything reachable that way.
     fn walk(&mut self, from: usize) -> Result<(), What> {
         let end = self.function.ops.end;
         let code = self.tables.code;
@@ -203,7 +206,7 @@ impl<'a> Flow<'a> {
                 self.enter_label(code.args(op))?;
             }
             if !self.alive {
-                // Nothing leads here: on to the next label that something leads to.
+                // Unreachable: skip to the next reachable label.
                 self.at += 1;
                 continue;
             }
@@ -216,15 +219,15 @@ impl<'a> Flow<'a> {
             self.at += 1;
         }
         if self.alive {
-            // The compiler knew that the last call never returns; we make sure.
+            // The compiler knew that the last call never returns; a trap enforces it.
             self.at = end.saturating_sub(1);
             self.stop_with_trap();
         }
         Ok(())
     }
 
-    /// An ordinary path runs into a handler that only exceptions may reach: what is before it
-    /// never returns, the compiler knew.
+    /// Whether an ordinary path runs into a handler that only exceptions may reach: the compiler
+    /// knew that the code before it never returns.
     fn runs_into_handler(&self, at: usize) -> bool {
         let ops = self.tables.code.ops.get(at..).unwrap_or_default();
         let next = ops.iter().find(|op| !matches!(op.opcode, Opcode::Label | Opcode::Line));
@@ -255,7 +258,7 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// The current state reaches a label.
+    /// Joins the current state into a label's.
     fn merge(&mut self, label: u32) -> Result<(), What> {
         let width = self.st.x.len() + self.st.y.len();
         self.budget = self.budget.checked_sub(width as u64 / 8).ok_or("too complex")?;
@@ -270,9 +273,9 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// The flow may go to a label of the function.
+    /// Control may go to a label of the function.
     pub(crate) fn branch(&mut self, label: u32) -> Result<(), What> {
-        // At the entry the process may yield.
+        // A jump to the entry is no loop edge: the process may yield there.
         if label != self.function.entry_label {
             if let Some(to) = self.tables.code.label(label) {
                 self.loops.jump(self.at, to);
@@ -281,7 +284,7 @@ impl<'a> Flow<'a> {
         self.branch_yielding(label)
     }
 
-    /// The same for a way on which the process may yield, or has waited.
+    /// The same for an edge on which the process may yield, or has waited.
     pub(crate) fn branch_yielding(&mut self, label: u32) -> Result<(), What> {
         if label == self.function.info_label {
             return self.no_clause();
@@ -293,7 +296,7 @@ impl<'a> Flow<'a> {
         let dirty = self.labels.get(label as usize).is_some_and(|l| l.dirty);
         if dirty {
             let at = self.tables.code.label(label).ok_or("a label that isn't placed")?;
-            // The walk comes to those ahead anyway.
+            // The walk reaches labels ahead anyway.
             if at <= self.at {
                 self.dirty.insert(at);
             }
@@ -310,7 +313,7 @@ impl<'a> Flow<'a> {
         self.st.check_live(usize::from(self.function.arity))
     }
 
-    /// The same, with something else known of one register there.
+    /// The same, with another type for one register there.
     pub(crate) fn branch_with(&mut self, label: u32, reg: Arg, ty: Ty) -> Result<(), What> {
         if ty.is_none() {
             return Ok(());
@@ -322,7 +325,7 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// The flow may go to `func_info`, which makes an exception from the arguments.
+    /// Control may go to `func_info`, which makes an exception from the arguments.
     fn no_clause(&mut self) -> Result<(), What> {
         if self.st.frame != Frame::No {
             return Err("no clause matches, and there is a frame");
@@ -332,7 +335,7 @@ impl<'a> Flow<'a> {
         (0..u16::from(self.function.arity)).try_for_each(|x| self.term(Arg::X(x, 0)).map(drop))
     }
 
-    /// Where a failing instruction goes: to its label, or to a handler.
+    /// A failing instruction goes to its label, or to a handler.
     pub(crate) fn fail(&mut self, label: Arg) -> Result<(), What> {
         match label {
             Arg::Label(0) => self.raise(),
@@ -361,12 +364,12 @@ impl<'a> Flow<'a> {
         result
     }
 
-    /// The flow ends here.
+    /// Control does not continue.
     pub(crate) fn stop(&mut self) {
         self.alive = false;
     }
 
-    /// What is before the instruction never returns.
+    /// The preceding instruction never returns.
     fn stop_before(&mut self) {
         self.proof.trap.set(self.at.saturating_sub(1));
         self.alive = false;
@@ -398,7 +401,7 @@ impl<'a> Flow<'a> {
         self.proof.zero.set(self.at);
     }
 
-    /// The instruction's target must be set to `[]` before it is run: it may fail.
+    /// The instruction may fail, so its target must be set to `[]` before it runs.
     pub(crate) fn clear_target(&mut self, to: Arg) -> Result<(), What> {
         if self.clear && matches!(to, Arg::X(..)) && self.read(to)?.has(Ty::UNINIT) {
             self.proof.clear.set(self.at);
@@ -407,7 +410,7 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// Whether a label leads straight back to the instruction: it stands right before it, or before a
+    /// Whether a label leads straight back to the instruction: it is right before it, or before a
     /// jump there (as without `beam_jump`, OTP's pass that removes such jumps).
     pub(crate) fn is_own_label(&self, label: u32) -> bool {
         const MOST_JUMPS: usize = 4;
@@ -430,15 +433,15 @@ impl<'a> Flow<'a> {
         false
     }
 
-    /// The instruction relies on something; if that isn't proved a test is needed, whose failure
-    /// ends the process for good (so no handler need be told).
+    /// The instruction relies on something. If that isn't proved, its template must test it; a
+    /// failed test ends the process for good (so no handler need be told).
     pub(crate) fn rely(&mut self, proved: bool) {
         if !proved {
             self.proof.checked.set(self.at);
         }
     }
 
-    /// A collection may happen here, with so many live x registers.
+    /// A collection may happen here, with that many live x registers.
     pub(crate) fn collect(&mut self, live: usize) -> Result<(), What> {
         self.st.check_live(live)?;
         self.st.check_y()?;
@@ -447,8 +450,8 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// A part of a message that isn't taken might be kept from here on, in a register or where
-    /// nobody follows it: then the message's memory must stay with the process.
+    /// From here on a part of a message that isn't taken might be kept, in a register or where it
+    /// isn't tracked: then the message's memory must stay with the process.
     pub(crate) fn keep_message(&mut self) {
         if self.borrowed.get() || self.st.is_borrowed() {
             self.proof.keep.set(self.at);
@@ -457,7 +460,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// What is in a register or constant; it may be anything that was written there.
+    /// The type of a register or constant, whatever it is.
     #[inline]
     pub(crate) fn read(&self, arg: Arg) -> Result<Ty, What> {
         match arg {
@@ -468,7 +471,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// A term: initialised, no tag, no match context.
+    /// Requires a term: initialised, not a tag, not a match context.
     #[inline]
     pub(crate) fn term(&self, arg: Arg) -> Result<Ty, What> {
         let ty = self.read(arg)?;
@@ -484,7 +487,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// A term or a match context.
+    /// Requires a term or a match context.
     #[inline]
     pub(crate) fn movable(&self, arg: Arg) -> Result<Ty, What> {
         let ty = self.read(arg)?;
@@ -498,7 +501,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// What the instruction makes of a part of a message may be one too.
+    /// The instruction's result may be a part of a message if its source is.
     #[inline]
     fn borrow(&self, ty: Ty) {
         if ty.is_borrowed() {
@@ -506,7 +509,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// A match context, or perhaps one.
+    /// Requires a match context, tested if not proved.
     pub(crate) fn context(&mut self, arg: Arg) -> Result<(), What> {
         let ty = self.movable(arg)?;
         self.rely(ty.is(Ty::CONTEXT));
@@ -523,7 +526,7 @@ impl<'a> Flow<'a> {
                 if self.st.tags > 0 && self.st.get_y(y)?.has(Ty::TAG) {
                     return Err("overwrites a catch tag");
                 }
-                // A handler learns of the new value at the next instruction that may raise.
+                // Handlers see the new value from the next instruction that may raise.
                 self.st.put_y(y, ty)?;
             }
             _ => return Err("not a register"),
@@ -531,7 +534,7 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// Something more is known of a register (nothing happens to it). Constants stay as they are.
+    /// Changes what is known of a register, whose value stays the same. Constants are ignored.
     #[inline]
     pub(crate) fn refine(&mut self, arg: Arg, ty: Ty) {
         match arg {
@@ -543,7 +546,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// What a test leaves: if nothing, the flow doesn't go on.
+    /// Applies a test's result: if no type is left, control does not continue.
     pub(crate) fn known(&mut self, arg: Arg, ty: Ty) {
         if ty.is_none() {
             self.stop();
@@ -552,7 +555,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// A match context may be passed to a function of the module in this register.
+    /// Records that a match context may be passed to a function of the module in this register.
     pub(crate) fn pass_context(&mut self, function: usize, x: u16) {
         if self.contexts.insert((function, x), ()).is_none() {
             self.again.insert(function);

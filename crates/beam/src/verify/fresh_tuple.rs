@@ -1,16 +1,16 @@
-//! Which registers hold the tuple that `erlang:setelement/3` has just made.
+//! Tracks the registers that hold the tuple that `erlang:setelement/3` has just made.
 //!
-//! `set_tuple_element` changes a tuple in place. That is sound while no term contains the tuple
-//! (it could come to contain itself), nothing else knows of it, and no collection has moved it to
-//! where it must not point to younger terms. All this holds right behind the call, and behind
-//! instructions that only copy registers and read elements: those of [`FreshTuple::step`].
+//! `set_tuple_element` changes a tuple in place. That is sound while no term contains the tuple (it
+//! could come to contain itself), there is no other reference to it, and no collection has moved it
+//! to a generation that must not point to younger terms. All this holds right behind the call, and
+//! behind instructions that only copy registers and read elements: those of [`FreshTuple::step`].
 
 use crate::code::Arg;
 use kvik_isa::Opcode;
 
 #[derive(Default)]
 pub(crate) struct FreshTuple {
-    /// All registers with the tuple; none if there is no such tuple.
+    /// All registers that hold the tuple; empty if there is no such tuple.
     holders: Vec<Arg>,
 }
 
@@ -33,8 +33,8 @@ impl FreshTuple {
         self.holders.contains(&register(arg))
     }
 
-    /// What an instruction does to the registers. OTP's compiler puts just these between the call
-    /// and `set_tuple_element`; none of them collects, raises or builds a term.
+    /// Applies an instruction. OTP's compiler puts just these between the call and
+    /// `set_tuple_element`; none of them collects, raises or builds a term.
     #[inline]
     pub(crate) fn step(&mut self, opcode: Opcode, args: &[Arg]) {
         if self.holders.is_empty() {
@@ -63,7 +63,7 @@ impl FreshTuple {
     }
 }
 
-/// A register without what the file says of its type.
+/// A register without the file's type index.
 fn register(arg: Arg) -> Arg {
     match arg {
         Arg::X(x, _) => Arg::X(x, 0),

@@ -1,22 +1,22 @@
-//! Ways round inside a function.
+//! Detects loops inside a function that cannot be preempted.
 //!
-//! A process yields at the entries of functions, in receive loops and where it waits. A path that
-//! goes round without coming by one of these would keep its scheduler for ever. No compiler makes
-//! such a path, but jumps back there are (to code that several paths share), so it takes a look at
-//! the whole graph. That is done only for functions that jump back.
+//! A process yields at function entries, in receive loops and where it waits. A loop that passes
+//! none of these would hold its scheduler for ever. No compiler makes one, but there are backward
+//! jumps (to code that several paths share), so the whole control-flow graph must be searched. This
+//! is done only for functions with backward jumps.
 
 use std::ops::Range;
 
-/// The edges of a function's control flow. Instructions are named by their indexes.
+/// The edges of a function's control flow. Nodes are instruction indexes.
 #[derive(Default)]
 pub(crate) struct Loops {
     /// The function's first instruction.
     base: usize,
-    /// Does the flow go on from an instruction to the next?
+    /// Whether control falls through from an instruction to the next.
     falls: Vec<bool>,
     jumps: Vec<(usize, usize)>,
-    /// From where to where a way round would go, if there is one: from the first instruction that a
-    /// jump back leads to, to the last that jumps back.
+    /// The range that contains every loop, if there is one: from the first target of a backward
+    /// jump to the last backward jump.
     around: Option<(usize, usize)>,
 }
 
@@ -29,7 +29,7 @@ enum Mark {
 }
 
 impl Loops {
-    /// A function's walk begins.
+    /// Starts a function's walk.
     pub(crate) fn begin(&mut self, ops: &Range<usize>) {
         self.base = ops.start;
         self.falls.clear();
@@ -47,7 +47,7 @@ impl Loops {
         }
     }
 
-    /// To the next instruction.
+    /// Adds the edge to the next instruction.
     #[inline]
     pub(crate) fn step(&mut self, from: usize) {
         if let Some(falls) = self.falls.get_mut(from.wrapping_sub(self.base)) {
@@ -55,7 +55,7 @@ impl Loops {
         }
     }
 
-    /// An instruction on a way round, if there is one.
+    /// An instruction on a loop, if there is one.
     pub(crate) fn find(&mut self) -> Option<usize> {
         let (low, last) = self.around?;
         self.jumps.retain(|(from, to)| (low..=last).contains(from) && (low..=last).contains(to));
@@ -64,9 +64,11 @@ impl Loops {
         let first = |at: usize| jumps.partition_point(|(from, _)| *from < at);
         let falls = |at: usize| at < last && self.falls.get(at - self.base) == Some(&true);
         let mut marks = vec![Mark::New; last - low + 1];
-        // Each instruction on the path, whether the next one has been tried, and the next jump.
+        // For each instruction on the path: its index, whether the next one has been tried, and the
+        // next jump to try.
         let mut path = Vec::new();
-        // A way round comes by one that a jump back leads to. Few others can be reached from there.
+        // Every loop contains the target of a backward jump, so the search starts there. Few other
+        // instructions can be reached from these.
         for (_, start) in jumps.iter().filter(|(from, to)| to <= from) {
             if marks.get(start - low) == Some(&Mark::New) {
                 path.push((*start, false, first(*start)));

@@ -1,9 +1,9 @@
-//! The verifier: what native code takes for granted, proved before any is made.
+//! The verifier: proves what native code relies on, before any is made.
 //!
-//! OTP trusts `.beam` files; we don't. Two passes over each function. The first (`operands.rs`) looks at each
-//! instruction by itself. The second (`flow.rs`) follows every path through each function with
-//! what is known of each register, joining the states where paths meet, until nothing changes.
-//! After both, for all code that can be reached:
+//! OTP trusts `.beam` files; kvik doesn't. There are two passes over each function. The first
+//! (`operands.rs`) checks each instruction by itself. The second (`flow.rs`) follows every path
+//! through each function with the known types of all registers, joining states where paths meet,
+//! until a fixed point. After both, for all reachable code:
 //!
 //! - operands are of the right kind; registers, labels and indexes exist; a jump stays in its
 //!   function, a call goes to an entry with the arity given, a path can't run off the end;
@@ -17,8 +17,8 @@
 //! - a match context is seen by bs instructions only, except that it may be moved, kept in y
 //!   registers, and passed to functions of the module that begin to match on it.
 //!
-//! What a register holds is often known, but not always: where an instruction needs a tuple and
-//! the flow doesn't prove one, [`Proof::checked_needed`] tells the loader to emit the test. See
+//! The type of a register is often known, but not always: if an instruction needs a tuple and the
+//! analysis doesn't prove one, [`Proof::checked_needed`] tells the loader to emit the test. See
 //! `docs/internals/verifier.md` for what templates must guarantee in turn.
 
 mod bifs;
@@ -43,10 +43,10 @@ use flow::Flow;
 use operands::Tables;
 pub(crate) use ty::MAX_LABELS;
 
-/// Says what is wrong.
+/// The reason for refusing code.
 pub(crate) type What = &'static str;
 
-/// What the verifier found out about code that it accepts.
+/// The verifier's results for code that it accepts.
 pub struct Proof {
     checked: Bits,
     visited: Bits,
@@ -59,8 +59,8 @@ pub struct Proof {
 
 impl Proof {
     /// The instruction relies on a type that isn't proved: its template must test it, and end the
-    /// process for good (not raise: no handler was told) when the test fails. For comparisons and
-    /// arithmetic it only says that not both operands are known to be small integers.
+    /// process for good (not raise: no handler was told) if the test fails. For comparisons and
+    /// arithmetic it only says that the operands are not both known to be small integers.
     pub fn checked_needed(&self, op: usize) -> bool {
         self.checked.get(op) || !self.visited.get(op)
     }
@@ -70,18 +70,18 @@ impl Proof {
         self.visited.get(op)
     }
 
-    /// The instruction never comes back (it calls `erlang:error/1` or its kin, or the compiler
-    /// knew of another function), and what follows may rely on that: the loader must put a trap
-    /// behind it. A tail call that is so marked must be made as an ordinary call: the compiler
-    /// doesn't care which frame size such a call names.
+    /// The instruction never returns (it calls `erlang:error/1` or the like, or the compiler knew
+    /// of another function), and what follows may rely on that: the loader must put a trap behind
+    /// it. A tail call that is so marked must be made as an ordinary call: the frame size that it
+    /// names is arbitrary.
     pub fn trap_after(&self, op: usize) -> bool {
         self.trap.get(op)
     }
 }
 
 impl Proof {
-    /// A part of the message that `loop_rec` shows may be kept from this instruction on, though the
-    /// message isn't taken: before it, its memory must become the process's for good.
+    /// From this instruction on a part of the current message (`loop_rec`) may be kept, though the
+    /// message isn't taken: before it, the process must take over the message's memory for good.
     pub fn keep_message(&self, op: usize) -> bool {
         self.keep.get(op)
     }
@@ -100,7 +100,7 @@ impl Proof {
 }
 
 impl Proof {
-    /// What is claimed of the state before an instruction; always `None` unless [`CHECKED`].
+    /// The claim about the state before an instruction; always `None` unless [`CHECKED`].
     pub fn claim(&self, op: usize) -> Option<&StateClaim> {
         self.claims.get(op)
     }
@@ -130,7 +130,7 @@ pub fn verify(module: &Module, code: &Code) -> Result<Proof, BeamError> {
     verify_in(module, code, &mut ReadBuffers::default())
 }
 
-/// The same, with what `buffers` has for it.
+/// The same, with memory from `buffers`.
 pub fn verify_in(
     module: &Module,
     code: &Code,

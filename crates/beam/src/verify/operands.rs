@@ -1,5 +1,5 @@
-//! The first pass: every operand of every instruction, reachable or not, is of a kind that its
-//! place allows, every index is in its table, every label in its function.
+//! The first pass: every operand of every instruction, reachable or not, is of an allowed kind,
+//! every index is in its table, every label in its function.
 
 use super::What;
 use crate::bs_match::match_commands;
@@ -8,21 +8,22 @@ use crate::module::Module;
 use crate::old_bits::SEGMENT_TYPES;
 use kvik_isa::{Opcode, OperandKind};
 
-/// The most live registers, and the largest frame.
+/// Maximum of live registers, and of a frame's size.
 const MAX_LIVE: u64 = 1023;
 const MAX_FRAME: u64 = 1023;
-/// The most words that one instruction may reserve.
+/// Maximum of words that one instruction may reserve.
 const MAX_HEAP: u64 = 1 << 24;
-/// Tuples that the code names the size of have fewer elements: their headers fit 31 bits.
+/// Maximum tuple size named in the code, so that headers fit 31 bits.
 const MAX_TUPLE: u64 = (1 << 23) - 1;
-/// Operands that one runtime call gets by way of the thread's stack.
+/// Maximum of operands that one runtime call gets on the thread's stack.
 const MAX_OPERANDS: usize = 1 << 15;
 
-/// What the checks need to look up.
+/// The tables that the checks look things up in.
 pub(crate) struct Tables<'a> {
     pub(crate) module: &'a Module<'a>,
     pub(crate) code: &'a Code,
-    /// For each label the index of the function whose entry it is, or [`Code::UNPLACED_LABEL`].
+    /// For each label the index of the function that it is the entry of, or
+    /// [`Code::UNPLACED_LABEL`].
     pub(crate) entries: Vec<u32>,
 }
 
@@ -37,7 +38,7 @@ impl<'a> Tables<'a> {
         Tables { module, code, entries }
     }
 
-    /// The function whose entry a label is.
+    /// The function that has this label as its entry.
     pub(crate) fn function_at(&self, label: u32) -> Option<(usize, &'a Function)> {
         let index = self.entries.get(label as usize).filter(|i| **i != Code::UNPLACED_LABEL)?;
         self.code.functions.get(*index as usize).map(|f| (*index as usize, f))
@@ -69,7 +70,7 @@ impl<'a> Tables<'a> {
         self.check_more(function, op)
     }
 
-    /// What the kinds don't say: elements of lists, and a few numbers.
+    /// Checks beyond operand kinds: elements of lists, and a few numbers.
     fn check_more(&self, function: &Function, op: &Op) -> Result<(), What> {
         let list = self.code.list(op);
         match op.opcode {
@@ -90,7 +91,7 @@ impl<'a> Tables<'a> {
             Opcode::GetTupleElement | Opcode::SetTupleElement | Opcode::TestArity => {
                 self.tuple_number(op)
             }
-            // Of any size, none too: the template knows.
+            // Any size is allowed, even 0: the template handles it.
             Opcode::IsTaggedTuple => Ok(()),
             Opcode::PutMapAssoc | Opcode::PutMapExact => {
                 at_most(list.len() as u64, MAX_OPERANDS as u64, "too many pairs")?;
@@ -171,7 +172,7 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// OTP's loader makes a `get_hd` of `hd/1` with a label, and of `tl/1` a `get_tl`: these take
+    /// OTP's loader turns `hd/1` with a label into `get_hd`, and `tl/1` into `get_tl`. These take
     /// registers, so it refuses files that name a constant there.
     fn part_of_constant(&self, op: &Op) -> Result<(), What> {
         let [Arg::Label(1..), Arg::U(import), of, _] = *self.code.args(op) else { return Ok(()) };
@@ -252,7 +253,7 @@ impl<'a> Tables<'a> {
         })
     }
 
-    /// With more than one key all must be constants, and no two the same.
+    /// If there are several keys, all must be constants, and no two the same.
     fn unique_keys(&self, list: &[Arg]) -> Result<(), What> {
         if list.is_empty() {
             return Err("no keys");
@@ -341,14 +342,14 @@ impl<'a> Tables<'a> {
     fn line(&self, op: &Op) -> Result<(), What> {
         let items = self.module.lines.items.len() as u64;
         match self.code.args(op) {
-            // Without a Line chunk (it may have been stripped) the index means nothing.
+            // Without a Line chunk (it may have been stripped) the index is meaningless.
             [Arg::U(n)] if *n < items || items == 0 => Ok(()),
             _ => Err("no such line"),
         }
     }
 }
 
-/// A constant key of a map, for finding out whether two are the same.
+/// A constant key of a map, to find duplicates.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Key<'a> {
     Nil,
@@ -358,7 +359,8 @@ enum Key<'a> {
     Literal(&'a [u8]),
 }
 
-/// The common case, decided by a table: a register, constant or number where any may stand.
+/// The common case, decided by a table: a register, constant or number in a position that allows
+/// any of these.
 #[inline]
 fn is_plain(kind: OperandKind, arg: Arg) -> bool {
     const REGISTER: u32 = bit(OperandKind::Reg) | bit(OperandKind::Dst) | SOURCE;
@@ -368,7 +370,7 @@ fn is_plain(kind: OperandKind, arg: Arg) -> bool {
     const fn bit(kind: OperandKind) -> u32 {
         1 << kind as u32
     }
-    /// Where an operand may stand, by its place in the declaration of `Arg`.
+    /// The positions that allow an operand, by its index in the declaration of `Arg`.
     const POSITIONS: [u32; 16] = {
         let mut places = [0; 16];
         places[Arg::Nil.tag()] = SOURCE;

@@ -1,4 +1,4 @@
-//! What is known at one point of a function, and how two such states become one.
+//! The state at one point of a function, and how two such states are joined.
 
 use super::ty::Ty;
 use super::What;
@@ -11,8 +11,8 @@ pub(crate) enum Frame {
     No,
     /// There is one, of as many y registers as the state has (perhaps none).
     Yes,
-    /// Paths with different frames met. All that such code may do is raise an exception; `y` is
-    /// what the paths have in common. No handler is open, all y registers are initialised.
+    /// Paths with different frames met. Such code may only raise an exception; `y` is what the
+    /// paths have in common. No handler is open, all y registers are initialised.
     Unsure,
 }
 
@@ -34,10 +34,10 @@ impl Heap {
     }
 }
 
-/// The reason that makes a function be looked at again, with filled frames.
+/// The reason for which a function is verified again, with filled frames.
 pub(crate) const RAW_Y: What = "a y register is not initialised";
 
-/// The reasons that make it be looked at again, with the targets of failing BIFs cleared.
+/// The reasons for which it is verified again, with the targets of failing BIFs cleared.
 pub(crate) const RAW_X: What = "reads a register that isn't initialised";
 pub(crate) const RAW_LIVE: What = "a live x register is not initialised";
 
@@ -61,8 +61,8 @@ pub(crate) struct State {
     pub(crate) tags: usize,
     /// How many y registers may hold parts of a message that isn't taken.
     pub(crate) borrowed_y: usize,
-    /// Frames of different sizes met, and a y register outside their common part may hold such a
-    /// part of a message.
+    /// Frames of different sizes met, and a y register outside their common part may hold a part of
+    /// a message that isn't taken.
     pub(crate) borrowed_outside: bool,
     pub(crate) heap: Heap,
     pub(crate) how: u8,
@@ -108,7 +108,7 @@ impl State {
         }
     }
 
-    /// Writes a y register, whatever is in it.
+    /// Writes a y register, whatever it holds.
     #[inline]
     pub(crate) fn put_y(&mut self, reg: u16, ty: Ty) -> Result<(), What> {
         let slot = self.y.get_mut(usize::from(reg)).ok_or("a y register outside the frame")?;
@@ -121,7 +121,7 @@ impl State {
         Ok(())
     }
 
-    /// Makes a frame of so many y registers.
+    /// Makes a frame of that many y registers.
     pub(crate) fn enter(&mut self, size: usize, ty: Ty) {
         self.y.clear();
         self.y.resize(size, ty);
@@ -136,14 +136,14 @@ impl State {
         self.count();
     }
 
-    /// Counts anew what is counted of the y registers.
+    /// Recomputes the counts of y registers.
     pub(crate) fn count(&mut self) {
         self.raw_y = self.y.iter().filter(|t| t.has(Ty::UNINIT)).count();
         self.tags = self.y.iter().filter(|t| t.has(Ty::TAG)).count();
         self.borrowed_y = self.y.iter().filter(|t| t.is_borrowed()).count();
     }
 
-    /// The message looked at is taken: its parts are terms like others.
+    /// The current message is taken: its parts are now ordinary terms.
     pub(crate) fn take_message(&mut self) {
         self.x.iter_mut().chain(&mut self.y).for_each(|t| *t = t.taken());
         self.borrowed_y = 0;
@@ -155,7 +155,7 @@ impl State {
         self.borrowed_y > 0 || self.borrowed_outside || self.x.iter().any(|t| t.is_borrowed())
     }
 
-    /// The first `live` x registers can be given to the collector.
+    /// Checks that the collector may visit the first `live` x registers.
     #[inline]
     pub(crate) fn check_live(&self, live: usize) -> Result<(), What> {
         match self.x.get(..live) {
@@ -164,7 +164,7 @@ impl State {
         }
     }
 
-    /// All y registers can be given to the collector, or to a search for a handler.
+    /// Checks that the collector, or a search for a handler, may visit all y registers.
     #[inline]
     pub(crate) fn check_y(&self) -> Result<(), What> {
         if self.raw_y == 0 {
@@ -186,11 +186,11 @@ impl State {
 /// The state at a label, kept in a pool that all labels of a function share.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct LabelState {
-    /// Which function (by the number of its visit) the rest belongs to; 0 for none.
+    /// The function that the rest belongs to, by the number of its visit; 0 for none.
     pub(crate) visit: u32,
-    /// The code behind the label must be looked at (again).
+    /// The code behind the label must be verified (again).
     pub(crate) dirty: bool,
-    /// It has been looked at before.
+    /// It has been verified before.
     pub(crate) done: bool,
     frame: Frame,
     borrowed_outside: bool,
@@ -224,7 +224,7 @@ impl LabelState {
         let heap = self.heap.least(state.heap);
         changed |= heap != self.heap || self.how | state.how != self.how;
         self.heap = heap;
-        // On the way of an exception x registers hold nothing that the code may see.
+        // On an exception edge x registers hold nothing that the code may read.
         if state.how & NORMAL != 0 {
             if self.how & NORMAL == 0 {
                 self.x = keep(pool, &state.x);
@@ -241,9 +241,9 @@ impl LabelState {
         Ok(changed)
     }
 
-    /// Frames of different sizes may meet where the code is about to give up. The registers outside
-    /// the common part are forgotten, so none may hold a catch tag or be uninitialised; that one
-    /// may hold a part of a message stays known.
+    /// Frames of different sizes may meet where the code is about to raise. The registers outside
+    /// the common part are dropped, so none may hold a catch tag or be uninitialised; whether one
+    /// may hold a part of a message is still tracked.
     fn merge_frame(&mut self, pool: &[Ty], state: &State) -> Result<bool, What> {
         let borrowed = state.borrowed_outside && !self.borrowed_outside;
         self.borrowed_outside |= borrowed;

@@ -9,7 +9,7 @@ use kvik_isa::Opcode;
 
 type Done = Option<Result<(), What>>;
 
-/// What a boxed float takes.
+/// Heap words of a boxed float.
 const FLOAT_WORDS: u32 = 2;
 
 impl Flow<'_> {
@@ -49,7 +49,7 @@ impl Flow<'_> {
             }
             (Opcode::IsBinary, [label, s]) => self.test(*label, *s, Ty::BITSTRING, false),
             (Opcode::IsBoolean, [label, s]) => self.test(*label, *s, Ty::ATOM, false),
-            // There are none: always false.
+            // Native records do not exist yet: always false.
             (Opcode::IsAnyNativeRecord, [label, s]) => self.never(*label, &[*s]),
             (Opcode::IsNativeRecord, [label, s, module, name]) => {
                 self.never(*label, &[*s, *module, *name])
@@ -93,8 +93,8 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// The instruction relies on a tuple, and fails like a test where it is none: on that way
-    /// nothing more is known.
+    /// The instruction relies on a tuple, and fails like a test if it isn't one: on the failure
+    /// edge nothing more is known.
     fn test_arity(&mut self, label: Arg, s: Arg, arity: u64) -> Result<(), What> {
         let ty = self.term(s)?;
         self.rely(ty.is(Ty::TUPLE));
@@ -104,7 +104,7 @@ impl Flow<'_> {
         self.test(label, s, Ty::exactly(arity as usize), false)
     }
 
-    /// The instruction relies on a map. A wrong one raises, so what is proved lasts.
+    /// The instruction relies on a map. Any other term raises, so the type holds afterwards.
     fn map(&mut self, arg: Arg) -> Result<(), What> {
         let ty = self.term(arg)?;
         self.rely(ty.is(Ty::MAP));
@@ -114,12 +114,12 @@ impl Flow<'_> {
     fn get_element(&mut self, tuple: Arg, index: u64, to: Arg) -> Result<(), What> {
         let ty = self.term(tuple)?;
         self.rely(ty.is_tuple_with(index));
-        // Whether proved or tested, behind it this is so.
+        // Proved or tested, it holds from here on.
         self.known(tuple, ty.meet(Ty::tuple(index as usize + 1)));
         self.write(to, Ty::TERM)
     }
 
-    /// Only what `setelement/3` has just made may be changed in place, and not to contain itself.
+    /// Only a tuple just made by `setelement/3` may be changed in place, and not to contain itself.
     fn set_element(&mut self, value: Arg, tuple: Arg, index: u64) -> Result<(), What> {
         self.term(value)?;
         let ty = self.term(tuple)?;
@@ -137,7 +137,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Takes words that were reserved.
+    /// Consumes reserved words.
     fn take_words(&mut self, words: usize) -> Result<(), What> {
         let words = u32::try_from(words).map_err(|_| "too large")?;
         let left = self.st.heap.words.checked_sub(words);
@@ -158,7 +158,7 @@ impl Flow<'_> {
         self.write(to, Ty::exactly(list.len()))
     }
 
-    /// The instruction relies on a tuple of exactly that size.
+    /// The instruction relies on a tuple of exactly this size.
     fn update_record(&mut self, size: u64, from: Arg, to: Arg, list: &[Arg]) -> Result<(), What> {
         let ty = self.term(from)?;
         list.iter().skip(1).step_by(2).try_for_each(|arg| self.term(*arg).map(drop))?;
@@ -179,7 +179,7 @@ impl Flow<'_> {
         self.write(to, Ty::FUN)
     }
 
-    /// A type test. `exact`: when it fails, the source is certainly of another type.
+    /// A type test. `exact`: if it fails, the source is certainly of another type.
     fn test(&mut self, label: Arg, s: Arg, ty: Ty, exact: bool) -> Result<(), What> {
         if !self.alive {
             return Ok(());
@@ -205,7 +205,7 @@ impl Flow<'_> {
         self.fail(label)
     }
 
-    /// `=:=` with a constant tells what a register is.
+    /// `=:=` with a constant determines a register's type.
     fn same(&mut self, equal: bool, label: Arg, a: Arg, b: Arg) -> Result<(), What> {
         let Arg::Label(label) = label else {
             return Err("not a label");
@@ -215,7 +215,7 @@ impl Flow<'_> {
             (Arg::X(..) | Arg::Y(..), _) => (a, of_a, of_a.meet(of_b), b),
             _ => (b, of_b, of_b.meet(of_a), a),
         };
-        // Only `[]` has a type of its own, so only from it a difference tells the type.
+        // Only `[]` has a type of its own, so only inequality with it tells the type.
         let different = match constant {
             Arg::Nil => other.without(Ty::NIL),
             _ => other,
@@ -260,7 +260,7 @@ impl Flow<'_> {
         self.fail(label)
     }
 
-    /// When a key is missing, the values of those before it may have been written already.
+    /// If a key is missing, the values of earlier keys may have been written already.
     fn get_fields(&mut self, label: Arg, map: Arg, list: &[Arg]) -> Result<(), What> {
         self.map(map)?;
         for pair in list.chunks_exact(2) {
@@ -332,7 +332,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// When it fails, what it wrote is no finite number, or nothing was written.
+    /// On failure it wrote no finite number, or nothing.
     fn float_result(&mut self, fail: Arg, from: &[Arg], to: Arg) -> Result<(), What> {
         for arg in from {
             let Arg::Float(f) = arg else { return Err("no float register") };
@@ -344,7 +344,7 @@ impl Flow<'_> {
         self.write_float(to)
     }
 
-    /// What an operand of kind `h` reserves.
+    /// Reserves what an operand of kind `h` requests.
     pub(crate) fn reserve(&mut self, need: Arg) -> Result<(), What> {
         self.st.heap = match need {
             Arg::U(words) => {

@@ -1,8 +1,8 @@
-//! What is known of a register: a set of types, the least size of a tuple, the handler of a tag.
+//! The type of a register: a set of types, the minimum size of a tuple, the handler of a tag.
 //!
-//! One word, so that states are compared and copied quickly: bits 0..18 the set, 18 whether it may be
-//! a part of a message that isn't taken, 20..36 the least number of elements if it is a tuple, 19
-//! whether it has no more than that, 36..64 the label of the handler if it is a catch tag.
+//! One word, so that states are compared and copied quickly: bits 0..18 the set, 18 whether it may
+//! be a part of a message that isn't taken, 20..36 the minimum number of elements if it is a tuple,
+//! 19 whether that number is exact, 36..64 the label of the handler if it is a catch tag.
 
 use crate::code::Arg;
 use kvik_isa::Opcode;
@@ -13,7 +13,7 @@ const LABEL_SHIFT: u32 = 36;
 const EXACT: u64 = 1 << 19;
 const LENT: u64 = 1 << 18;
 const SET: u64 = LENT - 1;
-/// Labels are below this: a module with more is refused (`module.rs`).
+/// Labels are numbered below this: a module with more is refused (`module.rs`).
 pub(crate) const MAX_LABELS: u32 = 1 << 28;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,45 +48,45 @@ impl Ty {
     pub(crate) const NUMBER: Ty = Ty(Ty::INTEGER.0 | Ty::FLOAT.0);
     pub(crate) const LIST: Ty = Ty(Ty::CONS.0 | Ty::NIL.0);
     pub(crate) const TAG: Ty = Ty(Ty::CATCH.0 | Ty::TRY.0);
-    /// What `bs_start_match` accepts.
+    /// The types that `bs_start_match` accepts.
     pub(crate) const MATCHABLE: Ty = Ty(Ty::BITSTRING.0 | Ty::CONTEXT.0);
 
-    /// Types of words that point nowhere.
+    /// Types of immediates, which are not pointers.
     const IMMEDIATE: Ty = Ty(Ty::ATOM.0 | Ty::SMALL.0 | Ty::NIL.0);
 
-    /// The same of a part of a message that the process looks at and hasn't taken: it must not
-    /// outlive that look.
+    /// The same type, of a part of a message that the process looks at and hasn't taken: it must
+    /// not outlive that look.
     pub(crate) fn borrowed(self) -> Ty {
         Ty(self.0 | LENT)
     }
 
-    /// Whether it may be such a part.
+    /// Whether it may be a part of a message that isn't taken.
     #[inline]
     pub(crate) fn is_borrowed(self) -> bool {
         self.0 & LENT != 0 && !self.is(Ty::IMMEDIATE)
     }
 
-    /// The same once the message is taken.
+    /// The same type once the message is taken.
     pub(crate) fn taken(self) -> Ty {
         Ty(self.0 & !LENT)
     }
 
-    /// A tuple of at least so many elements.
+    /// A tuple of at least that many elements.
     pub(crate) fn tuple(arity: usize) -> Ty {
         Ty(Ty::TUPLE.0 | (arity.min(0xffff) as u64) << ARITY_SHIFT)
     }
 
-    /// A tuple of just so many elements.
+    /// A tuple of exactly that many elements.
     pub(crate) fn exactly(arity: usize) -> Ty {
         Ty(Ty::tuple(arity).0 | if arity < 0xffff { EXACT } else { 0 })
     }
 
-    /// If it is a tuple, it has no more elements than the least number.
+    /// Whether the minimum number of elements is exact, if it is a tuple.
     pub(crate) fn is_exact(self) -> bool {
         self.0 & EXACT != 0
     }
 
-    /// Certainly a tuple of just so many elements.
+    /// Whether it is certainly a tuple of exactly that many elements.
     pub(crate) fn is_exactly(self, arity: u64) -> bool {
         self.is(Ty::TUPLE) && self.0 & EXACT != 0 && self.arity() as u64 == arity
     }
@@ -101,7 +101,7 @@ impl Ty {
         (self.0 >> LABEL_SHIFT) as u32
     }
 
-    /// The least number of elements, if it is a tuple at all.
+    /// The minimum number of elements, if it is a tuple at all.
     pub(crate) fn arity(self) -> usize {
         ((self.0 & ARITY_BITS) >> ARITY_SHIFT) as usize
     }
@@ -123,7 +123,7 @@ impl Ty {
         self.0 & SET & !types.0 == 0
     }
 
-    /// Certainly a tuple with an element at this index (counted from 0).
+    /// Whether it is certainly a tuple with an element at this index (counted from 0).
     pub(crate) fn is_tuple_with(self, index: u64) -> bool {
         self.is(Ty::TUPLE) && index < self.arity() as u64
     }
@@ -141,7 +141,7 @@ impl Ty {
         }
     }
 
-    /// What is left after a test said that it is one of `types`.
+    /// The type after a test for `types` succeeded.
     pub(crate) fn meet(self, types: Ty) -> Ty {
         let both = self.0 & types.0 & SET | self.0 & LENT;
         if both & Ty::TUPLE.0 == 0 {
@@ -151,8 +151,8 @@ impl Ty {
         Ty(both | (self.0 | types.0) & EXACT | (arity as u64) << ARITY_SHIFT)
     }
 
-    /// What is known where two paths meet. `widen`: this isn't the first time, so forget sizes,
-    /// or a loop might shrink them one by one.
+    /// The join of two paths. `widen`: this isn't the first join, so drop sizes, or a loop might
+    /// shrink them one by one.
     #[inline]
     pub(crate) fn join(self, other: Ty, widen: bool) -> Ty {
         if self == other {
@@ -204,7 +204,7 @@ impl Ty {
         }
     }
 
-    /// What a type test lets through.
+    /// The type that passes a type test.
     pub(crate) fn of_test(op: Opcode) -> Option<Ty> {
         Some(match op {
             Opcode::IsInteger => Ty::INTEGER,

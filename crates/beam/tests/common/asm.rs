@@ -1,4 +1,4 @@
-//! A small assembler: modules of one or two functions, for what no compiler would write.
+//! A small assembler: modules of one or two functions, for code that no compiler would write.
 //!
 //! One instruction a line, operands as in `x0 y1 fr0 #5 (integer) 5 (number) @2 (atom) [] f3
 //! (label) q0 (literal) {...} (list) h4,0,1 (heap words, floats and funs)`. The functions are `f/1` (labels 1 and 2) and `g/2` (the
@@ -42,7 +42,7 @@ pub const IMPORTS: [(u32, u32, u32); 7] =
 pub const EXPORTS: [(u32, u32, u32); 1] = [(2, 1, 2)];
 /// Funs: name, arity (with free variables), label, index, free variables, unique number.
 pub const FUNS: [[u32; 6]; 1] = [[3, 2, G.1, 0, 1, 0]];
-/// zlib of one literal, `{a}`, stored without compression.
+/// zlib stream of one literal, `{a}`, stored without compression.
 const LITERALS: &[u8] = &[
     0, 0, 0, 14, 0x78, 0x01, 0x01, 14, 0, 0xf1, 0xff, 0, 0, 0, 1, 0, 0, 0, 6, 131, 104, 1, 119, 1,
     97, 0x05, 0x4a, 0x01, 0xc3,
@@ -75,13 +75,13 @@ pub fn with_imports(body: &str, more: &[(&str, u32)]) -> Vec<u8> {
     file(&code(body), &EXPORTS, &FUNS, more)
 }
 
-/// The same with one chunk more.
+/// The same with an additional chunk.
 #[allow(dead_code)]
 pub fn with_chunk(body: &str, id: &[u8; 4], contents: &[u8]) -> Vec<u8> {
     with_code_and_chunk(&code(body), id, contents)
 }
 
-/// A file with these bytes for its instructions, and one chunk more.
+/// A file with these bytes as its instructions, and an additional chunk.
 #[allow(dead_code)]
 pub fn with_code_and_chunk(code: &[u8], id: &[u8; 4], contents: &[u8]) -> Vec<u8> {
     let mut file = with_code(code, &EXPORTS, &FUNS);
@@ -91,7 +91,7 @@ pub fn with_code_and_chunk(code: &[u8], id: &[u8; 4], contents: &[u8]) -> Vec<u8
     file
 }
 
-/// A file with these bytes for its instructions.
+/// A file with these bytes as its instructions.
 pub fn with_code(code: &[u8], exports: &[(u32, u32, u32)], funs: &[[u32; 6]]) -> Vec<u8> {
     file(code, exports, funs, &[])
 }
@@ -135,7 +135,7 @@ fn file(
     out
 }
 
-/// The literal chunk with its checksum put right.
+/// The literal chunk with a correct checksum.
 fn literals() -> Vec<u8> {
     let mut chunk = LITERALS.to_vec();
     let (mut a, mut b) = (1u32, 0u32);

@@ -86,7 +86,7 @@ fn wide() -> String {
     format!("move x0 x1022; select_val x0 f1 {{ {ways}}}; label 5; return")
 }
 
-/// An instruction whose list has so many operands `[]`.
+/// An instruction whose list has that many operands `[]`.
 fn long(opcode: Opcode, operands: &[u8], count: u32) -> Vec<u8> {
     let mut code = vec![opcode as u8];
     code.extend(operands);
@@ -98,7 +98,7 @@ fn long(opcode: Opcode, operands: &[u8], count: u32) -> Vec<u8> {
     code
 }
 
-/// A file whose code has room for so many labels, and nothing else. Most of it is never touched.
+/// A file whose code has room for that many labels, and nothing else. Most of it is never touched.
 fn many_labels() -> Vec<u8> {
     const LABELS: u32 = 1 << 28;
     const HEADER: [u32; 5] = [16, 0, 180, LABELS, 1];

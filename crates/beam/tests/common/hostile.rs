@@ -1,5 +1,5 @@
-//! Code that no compiler writes and the verifier refuses: a body of `f/1` (see `asm.rs`) for each, and
-//! a part of the reason. None of it may come to a template.
+//! Code that no compiler writes and the verifier refuses: a body of `f/1` (see `asm.rs`) for each,
+//! and a part of the reason. None of it may reach a template.
 
 /// Bodies of `f/1` and a part of the reason for refusing them.
 pub const REFUSED: &[(&str, &str)] = &[
@@ -22,7 +22,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("allocate 1 1; is_atom f5 x0; trim 1 0; label 5; deallocate 1; return", "different sizes"),
     ("allocate_zero 0 1; call_only 1 f2", "with a frame"),
     ("allocate_zero 1 1; is_atom f5 x0; trim 1 0; label 5; deallocate 1; return", "another size"),
-    // A handler in a frame of unknown size, forgotten where that meets another.
+    // A handler in a frame of unknown size, forgotten where it meets another frame.
     (
         "is_atom f5 x0; allocate_zero 2 1; jump f6; label 5; allocate_zero 3 1; label 6; \
       catch y0 f7; call 1 f2; label 7; catch_end y0; call_ext 1 0",
@@ -46,7 +46,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("call_ext_only 1 7", "wrong kind"),
     ("allocate 0 1; jump f1", "there is a frame"),
     ("move @2 x0; allocate_zero 1 1; jump f2", "with a frame"),
-    // A bit string passes `bs_start_match4` with `resume`, so what is behind it is run.
+    // A bit string passes `bs_start_match4` with `resume`, so the code behind it is run.
     ("bs_start_match4 @15 1 x0 x0; move x5 x0; return", "isn't initialised"),
     // Operands.
     ("bif1 f5 5 q0 x0; return; label 5; return", "a part of a constant"),
@@ -79,7 +79,7 @@ pub const REFUSED: &[(&str, &str)] = &[
       set_tuple_element [] x0 0; deallocate 0; return",
         "right behind setelement",
     ),
-    // Through labels the tuple isn't followed.
+    // The tuple isn't tracked across labels.
     (
         "allocate 0 1; move x0 x2; move [] x1; call_ext 3 1; label 5; \
       set_tuple_element [] x0 0; deallocate 0; return",
@@ -112,7 +112,7 @@ pub const REFUSED: &[(&str, &str)] = &[
         "allocate 0 1; fconv x0 fr0; call 1 f2; test_heap 2 1; fmove fr0 x0; deallocate 0; return",
         "float register",
     ),
-    // Ways round on which nobody else gets a time slice.
+    // Loops that cannot be preempted.
     ("label 5; is_nonempty_list f6 x0; get_tl x0 x0; jump f5; label 6; return", "a loop"),
     ("allocate_zero 1 1; label 5; try y0 f6; badmatch x0; label 6; try_case y0; jump f5", "a loop"),
     ("allocate 0 1; label 5; call_ext 1 4; jump f5", "a loop"),
@@ -166,7 +166,7 @@ pub const REFUSED: &[(&str, &str)] = &[
         "bs_start_match3 f5 x0 1 x0; move [] x1; call_only 2 f11; label 5; return",
         "match context as a term",
     ),
-    // `bs_match`: no command takes more than the first made sure of, and all need the context.
+    // `bs_match`: no command takes more bits than the first has checked, and all need the context.
     ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @18 8 }; return", "begins without making sure"),
     ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 8 1 @17 8 }; return", "of its bits twice"),
     ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 8 1 @18 9 }; return", "more bits than"),
@@ -210,7 +210,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 8 1 @20 3 8 x0 }; return", "live x register"),
     ("bs_match f1 x1 { @16 8 1 }; return", "isn't initialised"),
     ("put_record f0 [] x0 x0 1 { }; return", "native records"),
-    // Only sizes may be asked of a match context.
+    // Of a match context only the size may be computed.
     ("bs_start_match3 f1 x0 1 x1; gc_bif1 f0 2 6 x1 x0; return", "match context as a term"),
     // `update_record`.
     ("test_heap 3 1; update_record @22 2 x0 x0 { @1 x0 }; return", "is not a number"),
@@ -228,7 +228,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("put_map_assoc f0 x0 x0 1 { x0 x0 @1 x0 }; return", "not a constant"),
     ("bs_match_string f1 x0 8 0; return", "string table"),
     ("bs_init2 f0 8 0 1 0 x0; bs_put_integer f0 #8 1 0 x1; return", "isn't initialised"),
-    // Values are read after the collection that room is made by.
+    // Values are read after the collection that makes room.
     (
         "move x0 x1; bs_init2 f0 8 0 1 0 x0; bs_put_integer f0 #8 1 0 x1; return",
         "isn't initialised",
@@ -237,7 +237,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("bs_init2 f0 8 0 1 0 x0; bs_put_string 8 0; return", "string table"),
     ("line 7; test_heap x0 1; return", "wrong kind"),
     ("init_yregs { x0 }; return", "not a y register"),
-    // Registers that nobody wrote, read by one instruction of each kind.
+    // Registers that were never written, read by one instruction of each kind.
     ("swap x0 x1; return", "isn't initialised"),
     ("test_heap 2 1; put_list x1 [] x0; return", "isn't initialised"),
     ("test_heap 2 1; put_tuple2 x0 { x1 }; return", "isn't initialised"),
@@ -273,7 +273,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("allocate 0 1; wait_timeout f5 x1; label 5; move [] x0; deallocate 0; return", "isn't initialised"),
     ("gc_bif1 f0 2 6 x0 x0; return", "live x register"),
     ("allocate 0 2; deallocate 0; return", "live x register"),
-    // What a call, a receive or a failing match leaves of them.
+    // Registers that a call, a receive or a failing match leaves undefined.
     ("allocate 0 1; call_ext 1 4; move x1 x0; deallocate 0; return", "isn't initialised"),
     ("move x0 x1; allocate 0 2; call 1 f2; move x1 x0; deallocate 0; return", "isn't initialised"),
     ("move x0 x1; test_heap 0 1; move x1 x0; return", "isn't initialised"),
@@ -293,7 +293,7 @@ pub const REFUSED: &[(&str, &str)] = &[
          label 5; try_case y0; move x3 x0; deallocate 1; return",
         "isn't initialised",
     ),
-    // The stack: below it, above it, without it.
+    // The stack: accesses below it, above it, without a frame.
     ("move y0 x0; return", "outside the frame"),
     ("init y0; return", "outside the frame"),
     ("allocate_zero 1 1; init_yregs { y0 y1 }; deallocate 1; return", "outside the frame"),
@@ -315,7 +315,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("call_ext 1 4; return", "without a frame"),
     ("allocate 0 1; call_ext_only 1 4", "with a frame"),
     ("allocate 0 1; is_atom f5 x0; deallocate 0; label 5; return", "with a frame"),
-    // Labels that were made up.
+    // Invalid labels.
     ("is_atom f11 x0; return", "another function"),
     ("is_atom f10 x0; return", "another function"),
     ("is_atom f9 x0; return", "isn't placed"),
@@ -331,7 +331,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("allocate 0 0; wait f11", "another function"),
     ("bif1 f11 5 x0 x0; return", "another function"),
     ("bs_start_match4 @1 1 x0 x0; return", "wrong kind"),
-    // Operands of another kind than their place has.
+    // Operands of the wrong kind.
     ("init x0; return", "wrong kind"),
     ("allocate_zero 1 1; catch x0 f5; label 5; deallocate 1; return", "wrong kind"),
     ("move x0 @1; return", "not a register"),
@@ -377,7 +377,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("bs_create_bin f0 0 1 8 x0 { @11 #1 1 [] f1 #8 }; return", "not a register"),
     ("bs_create_bin f0 0 1 8 x0 { @12 #1 8 [] 0 #8 }; return", "string table"),
     ("bs_create_bin f0 0 1 8 x0 { @12 #1 8 [] x0 #8 }; return", "string segment"),
-    // More that is no term.
+    // More values that are not terms.
     ("bs_start_match3 f1 x0 1 x0; return", "match context as a term"),
     ("bs_start_match3 f1 x0 1 x0; is_atom f1 x0; return", "match context"),
     ("bs_start_match3 f1 x0 1 x0; allocate 0 1; move x0 x1; send; deallocate 0; return", "match context"),
@@ -400,12 +400,12 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("label 5; bs_start_match3 f6 x0 1 x0; bs_get_tail x0 x0 1; jump f5; label 6; return", "a loop"),
 ];
 
-/// The same for what cannot be decoded.
+/// The same for code that cannot be decoded.
 pub const MALFORMED: &[(&str, &str)] = &[
     ("bs_put_integer f0 #8 1 0 x0; return", "appends to no bit string"),
     ("bs_init2 f0 8 0 1 0 x0; return; bs_put_integer f0 #8 1 0 x0", "appends to no bit string"),
     ("bs_init2 f5 8 0 1 0 x1; bs_put_float f0 #64 1 0 x0; label 5; return", "another label"),
-    // Indexes outside of their tables, registers that there are not.
+    // Indexes outside of their tables, nonexistent registers.
     ("move q1 x0; return", "no such literal"),
     ("move q2000 x0; return", "no such literal"),
     ("move @200 x0; return", "no such atom"),

@@ -1,4 +1,4 @@
-//! Where the tests find real `.beam` files: those of the installed OTP.
+//! Locates real `.beam` files for the tests: those of the installed OTP.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The file of a dump, of which there may be a limit.
+//! The file of a dump, whose size may be limited.
 
 use std::io::{BufWriter, Error, ErrorKind, Result, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ pub struct DumpWriter {
     left: u64,
 }
 
-/// What a dump ends with that would be too long.
+/// The end of a dump that reached its size limit.
 const STOPPED: &[u8] = b"\n=abort:CRASH DUMP SIZE LIMIT REACHED\n";
 
 impl DumpWriter {

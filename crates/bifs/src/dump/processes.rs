@@ -1,6 +1,6 @@
-//! Processes. While the dump is written those that wait stay where they are: this thread holds
-//! their run tokens. Those that another scheduler has are asked for what there is to say. The break
-//! menu looks at them in the same way, and lets them go on.
+//! Processes in a dump. While it is written, this thread holds the run tokens of waiting ones, so
+//! they cannot run. Processes that another scheduler runs are asked by a signal to describe
+//! themselves. The break menu reads processes in the same way, and then releases them.
 
 use std::collections::BTreeMap;
 use std::io::{Result, Write};
@@ -19,30 +19,30 @@ use kvik_term::{am, Atom, Term};
 use super::{place, quoted, show, DumpWriter, Terms};
 use crate::process::status;
 
-/// What is known of a process.
+/// How a process can be described.
 enum Known<'p> {
-    /// The one that runs here.
+    /// The process that runs here.
     Own(&'p Proc),
-    /// One that waits for a message.
+    /// The process waits for a message.
     Waits(RunToken),
-    /// One that waits for its time slice.
+    /// The process waits for its time slice.
     Queued(RunToken),
-    /// What one told that another scheduler has: its description and its terms.
+    /// Another scheduler runs the process: the description and the terms that it sent.
     Told(Vec<u8>, Vec<u8>),
 }
 
 pub struct Processes<'p> {
     all: Vec<u32>,
-    /// The run tokens are never given back, nor what they stand for ended.
+    /// Not dropped: the run tokens are not given back, and their processes do not end.
     known: ManuallyDrop<BTreeMap<u32, Known<'p>>>,
 }
 
-/// How long to wait for those that other schedulers have.
+/// How long to wait for processes that other schedulers run.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl<'p> Processes<'p> {
-    /// Keeps processes from going on, and asks those that do. `own` runs here, `queued` is what
-    /// waits for its time slice.
+    /// Keeps processes from running, and asks those that do run. `own` runs here; `queued` wait for
+    /// their time slice.
     pub fn stop(own: Option<&'p Proc>, queued: Vec<RunToken>) -> Processes<'p> {
         let mut p = Processes::hold(queued);
         if let Some(own) = own {
@@ -52,7 +52,7 @@ impl<'p> Processes<'p> {
         p.ask();
         p
     }
-    /// Keeps processes from going on until [`Processes::release`]. No scheduler runs any.
+    /// Keeps processes from running until [`Processes::release`]. No scheduler may be running any.
     pub fn look(queued: Vec<RunToken>) -> Processes<'p> {
         Processes::hold(queued)
     }
@@ -70,7 +70,7 @@ impl<'p> Processes<'p> {
         known.extend(all.iter().filter_map(waiting).map(|t| (t.task().pid, Known::Waits(t))));
         Processes { all, known: ManuallyDrop::new(known) }
     }
-    /// They go on.
+    /// Lets the processes run again.
     pub fn release(self) {
         for (_, k) in ManuallyDrop::into_inner(self.known) {
             match k {
@@ -101,7 +101,7 @@ impl<'p> Processes<'p> {
             self.known.insert(pid, Known::Told(text, terms));
         }
     }
-    /// `=proc` of all.
+    /// The `=proc` sections of all processes.
     pub fn describe(&self, out: &mut DumpWriter) -> Result<()> {
         for pid in &self.all {
             match self.known.get(pid) {
@@ -116,7 +116,7 @@ impl<'p> Processes<'p> {
     pub fn pids(&self) -> impl DoubleEndedIterator<Item = u32> + '_ {
         self.all.iter().copied()
     }
-    /// All, as the break menu shows them.
+    /// All processes, as the break menu shows them.
     pub fn tell(&self, out: &mut Vec<u8>) -> Result<()> {
         self.pids().try_for_each(|pid| self.tell_one(out, pid))
     }
@@ -126,13 +126,13 @@ impl<'p> Processes<'p> {
             _ => unknown(out, pid),
         }
     }
-    /// Ends one, when it goes on: from the first process, as by `exit(Pid, kill)`.
+    /// Kills a process, as by `exit(Pid, kill)` from the first process. It ends when it runs again.
     pub fn kill(&self, pid: u32) {
         let reason = OwnedTerm::new(am::kill.into());
         let from = OwnedTerm::new(Term::local_pid(0));
         control(pid, Control::Exit { from, linked: false, reason, token: None });
     }
-    /// Their messages, dictionaries, stacks and heaps.
+    /// The messages, dictionaries, stacks and heaps of all processes.
     pub fn terms(&self, out: &mut DumpWriter, terms: &mut Terms) -> Result<()> {
         for k in self.known.values() {
             match k {
@@ -145,7 +145,7 @@ impl<'p> Processes<'p> {
     }
 }
 
-/// A process that another scheduler runs all the time: what its shared part tells.
+/// A process that did not answer because it kept running: only what its shared part says.
 fn unknown(out: &mut impl Write, pid: u32) -> Result<()> {
     let guard = kvik_sync::pin();
     let Some(task) = table().get(pid, &guard) else { return Ok(()) };
@@ -173,7 +173,7 @@ fn internal(priority: Atom, status: Atom) -> String {
     format!("ACT_PRIO_{p} | USR_PRIO_{p} | PRQ_PRIO_{p}{}", state(status).1)
 }
 
-/// What is told in more than one way.
+/// The parts that dump and break menu show differently.
 #[derive(Copy, Clone)]
 enum Part {
     Queue,
@@ -181,10 +181,10 @@ enum Part {
     Stack,
 }
 
-/// What dumps say of one that runs.
+/// The description of a process in dumps.
 pub fn text_of(p: &Proc, own: bool) -> Vec<u8> {
     let mut text = Vec::new();
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = describe(&mut text, p, own);
     text
 }
@@ -194,7 +194,7 @@ fn describe(out: &mut impl Write, p: &Proc, own: bool) -> Result<()> {
         Part::Stack => counter(out, p, own),
     })
 }
-/// The same with what can be shown to a person: messages, the dictionary, the calls on the stack.
+/// The same in readable form: with messages, the dictionary, and the calls on the stack.
 fn tell(out: &mut Vec<u8>, p: &Proc) -> Result<()> {
     let open = !p.flag(flag::SENSITIVE);
     let line = |out: &mut Vec<u8>, name: &str, all: Vec<String>| match all.is_empty() {
@@ -222,7 +222,7 @@ fn tell(out: &mut Vec<u8>, p: &Proc) -> Result<()> {
         Part::Queue | Part::Dictionary => Ok(()),
     })
 }
-/// Where a process goes on.
+/// The program counter at which a process continues.
 fn counter(out: &mut impl Write, p: &Proc, own: bool) -> Result<()> {
     let ip = p.heap.ip();
     match place(ip).filter(|_| !own) {
@@ -282,7 +282,7 @@ fn describe_with<W: Write>(
     writeln!(out, "Internal State: {}", internal(p.priority().atom(), status))
 }
 
-/// Links, whom it monitors and who monitors it.
+/// Links, and monitors in both directions.
 fn relations(p: &Proc) -> Vec<String> {
     let h = Heap::detached();
     let reference = |id: &RefId| show(h.ref_of_numbers(id.0));

@@ -1,4 +1,4 @@
-//! What a dump says of all but processes.
+//! The sections of a dump about everything except processes.
 
 use std::io::{Result, Write};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const MONTHS: [&str; 12] =
 
 /// A date as C's `ctime` writes it.
 fn date([year, month, day, h, m, s]: Civil) -> String {
-    // The first of March counts as the beginning of the year.
+    // The year is taken to begin on the first of March.
     let before = if month < 3 { year - 1 } else { year };
     let leaps = before + before.div_euclid(4) - before.div_euclid(100) + before.div_euclid(400);
     let shift = (13 * ((month + 9).rem_euclid(12) + 1) - 1).div_euclid(5);
@@ -101,7 +101,7 @@ pub fn ports(out: &mut impl Write) -> Result<()> {
 pub fn tables(out: &mut DumpWriter) -> Result<()> {
     each_table(out, |_, _| Ok(()))
 }
-/// The same with what is in them.
+/// The same with the objects of the tables.
 pub fn objects(out: &mut Vec<u8>) -> Result<()> {
     each_table(out, |out, store| match store {
         Store::Hash(h) => (0..h.slots()).try_for_each(|i| {
@@ -123,7 +123,7 @@ pub fn objects(out: &mut Vec<u8>) -> Result<()> {
         }
     })
 }
-/// `also` writes what stands between the name and the number of objects.
+/// `also` writes what belongs between the name and the number of objects.
 fn each_table<W: Write>(out: &mut W, also: impl Fn(&mut W, &Store) -> Result<()>) -> Result<()> {
     let h = Heap::detached();
     for t in registry::all() {
@@ -159,7 +159,7 @@ pub fn node(out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// The sizes of all code; the modules there are.
+/// Writes the total sizes of code. Returns the loaded modules.
 fn code_sizes(out: &mut impl Write) -> Result<Vec<Atom>> {
     let mut names = loaded();
     names.sort_by_key(|a| a.name());
@@ -171,7 +171,7 @@ fn code_sizes(out: &mut impl Write) -> Result<Vec<Atom>> {
     Ok(names)
 }
 
-/// Each module with the size of its code, and of its old code where there is some.
+/// Each module with the size of its code, and of its old code if there is any.
 pub fn sizes_of_modules(out: &mut impl Write) -> Result<()> {
     for name in code_sizes(out)? {
         let Some(i) = current(name) else { continue };
@@ -184,7 +184,7 @@ pub fn sizes_of_modules(out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// `=timer` of those that a reference stands for.
+/// The `=timer` sections of timers that have a reference.
 pub fn timers(out: &mut DumpWriter) -> Result<()> {
     let now = kvik_proc::clock::now();
     let mut result = Ok(());

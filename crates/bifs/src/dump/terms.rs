@@ -1,9 +1,9 @@
-//! Terms in a dump: each object on a heap is a line of its own, `ADDRESS:what it is`, and words within others
-//! point to it. An address here is the word that points to the object.
+//! Terms in a dump: each object on a heap is a line of its own, `ADDRESS:CONTENT`, and words in
+//! other objects point to it. An address here is the tagged word that points to the object.
 //!
-//! Terms are walked with a list of what is still to come, so that their depth does not matter, and each object
-//! is written once. What lies among literals goes into a section for all processes. A large binary is a
-//! section of its own; so there is a walk for binaries before the one for lines.
+//! Terms are walked with a worklist, so that their depth does not matter, and each object is
+//! written once. Literals go into one section for all processes. A large binary is a section of its
+//! own, so there is a walk for binaries before the one for lines.
 
 use std::collections::HashSet;
 use std::io::{Result, Write};
@@ -17,28 +17,28 @@ use kvik_term::{map, Bits, Fun, Term, View};
 use super::system::base64;
 use super::{place, show};
 
-/// Bytes of a binary that is written where it occurs.
+/// Binaries up to this size (bytes) are written inline.
 const SMALL_BINARY: usize = 64;
 
-/// What has been written for all processes.
+/// What has been written so far, for all processes.
 #[derive(Default)]
 pub struct Terms {
     literals: Vec<u8>,
-    /// Literals written, and those searched for binaries.
+    /// Literals that were written, and literals that were searched for binaries.
     written: HashSet<u64>,
     searched: HashSet<u64>,
     binaries: HashSet<usize>,
-    /// Addresses of tuples that dumps need and no heap has: odd, so that they are nobody else's.
+    /// Made-up addresses of tuples that a dump needs and no heap has; odd, so that they are unique.
     made: u64,
 }
 
-/// A section's terms, and the objects among them that were met.
+/// The objects already met in the terms of a section.
 struct Walk {
     met: HashSet<u64>,
 }
 
 impl Terms {
-    /// The sections `=proc_messages`, `=proc_dictionary`, `=proc_stack` and `=proc_heap` of a process.
+    /// A process's sections `=proc_messages`, `=proc_dictionary`, `=proc_stack` and `=proc_heap`.
     pub fn of_process(&mut self, out: &mut impl Write, p: &Proc) -> Result<()> {
         if p.flag(flag::SENSITIVE) {
             return Ok(());
@@ -86,7 +86,7 @@ impl Terms {
         Ok(())
     }
 
-    /// `=persistent_terms`, then `=literals`: what those and all processes before have of them.
+    /// `=persistent_terms`, then `=literals`: the literals of those and of all processes so far.
     pub fn shared(&mut self, out: &mut impl Write) -> Result<()> {
         let mut text = Vec::new();
         let mut result = Ok(());
@@ -99,7 +99,7 @@ impl Terms {
             for t in [key, value] {
                 if result.is_ok() {
                     result = self.find_binaries(out, &mut walk, t);
-                    // They lie among literals.
+                    // Persistent terms are literals, so their lines go to `literals`.
                     result = std::mem::replace(&mut result, Ok(()))
                         .and_then(|()| self.lines(&mut none, &mut Walk { met: HashSet::new() }, t));
                 }
@@ -112,7 +112,7 @@ impl Terms {
         out.write_all(&self.literals)
     }
 
-    /// `=binary` of each large one that a process refers to, where it was not written before.
+    /// A `=binary` section for each large binary of a process that was not written before.
     fn binaries_of(&mut self, out: &mut impl Write, p: &Proc) -> Result<()> {
         let mut walk = Walk { met: HashSet::new() };
         let mut result = Ok(());
@@ -213,14 +213,14 @@ fn stack(out: &mut impl Write, p: &Proc) -> Result<()> {
     section(out, "proc_stack", &show(p.self_pid()), &text)
 }
 
-/// The bytes of a binary that is written apart, with their address.
+/// The bytes of a binary that gets a section of its own, and their address.
 fn large(b: Bits<'_>) -> Option<(usize, &[u8])> {
     let bytes = b.as_bytes().filter(|b| b.len() > SMALL_BINARY)?;
-    // Two that begin at the same place differ by their length.
+    // The length tells apart two binaries that begin at the same address.
     Some((bytes.as_ptr() as usize ^ bytes.len() << 48, bytes))
 }
 
-/// Terms that an object points to, in a way that its line shows.
+/// The terms that an object's line points to.
 fn children<'h>(t: Term<'h>, to: &mut Vec<Term<'h>>) {
     match t.view() {
         View::Cons(c) => to.extend([c.tail(), c.head()]),
@@ -230,9 +230,10 @@ fn children<'h>(t: Term<'h>, to: &mut Vec<Term<'h>>) {
     }
 }
 
-/// The line of an object. Of a map's keys it makes a tuple, whose address is `keys`: true where it did.
+/// Writes the line of an object. The keys of a map become a tuple at address `keys`; returns
+/// whether that was needed.
 fn object(line: &mut Vec<u8>, t: Term<'_>, keys: u64) -> bool {
-    // Nothing that is written to a vector fails.
+    // Writing to a vector cannot fail.
     let mut text = |s: String| line.extend_from_slice(s.as_bytes());
     let address = t.word();
     match t.view() {
@@ -279,7 +280,7 @@ fn external(address: u64, t: Term<'_>) -> String {
     let bytes = kvik_etf::encode(t, crate::etf::default_options(), 0);
     format!("{address:X}:E{:X}:{}", bytes.len(), base64(&bytes))
 }
-/// A fun with nothing in its environment: what that shares would be written many times.
+/// A fun with an empty environment: terms shared with it would be written many times.
 fn without_environment<'h>(h: &'h Heap, t: Term<'h>, f: Fun<'h>) -> Term<'h> {
     let Some((entry, creator)) = f.entry().zip(f.creator()) else { return t };
     h.fun(entry, f.arity(), h.copy(creator), &vec![Term::NIL; f.env().len()])

@@ -8,7 +8,7 @@ use super::me;
 
 pub const BIFS: &[BifEntry] = &[bif!("ets", "info", 1, info_1), bif!("ets", "info", 2, info_2)];
 
-/// What `ets:info/1` lists, in its order.
+/// The items of `ets:info/1`, in order.
 const ITEMS: [Atom; 15] = [
     am::id,
     am::decentralized_counters,
@@ -27,7 +27,7 @@ const ITEMS: [Atom; 15] = [
     am::protection,
 ];
 
-/// `undefined` where there is no such table.
+/// Calls `f` with the table, or returns `undefined` if there is none.
 fn with<'h>(
     p: &'h Proc,
     t: Term<'h>,

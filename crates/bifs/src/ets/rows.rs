@@ -38,7 +38,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "ets_lookup_binary_info", 2, binary_info_2),
 ];
 
-/// Is it an object this table can hold?
+/// Whether the term is an object that the table can hold.
 pub(super) fn is_object(t: Term<'_>, keypos: usize) -> bool {
     t.as_tuple().is_some_and(|t| t.len() >= keypos)
 }
@@ -49,14 +49,15 @@ fn insert_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn insert_new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     insert(p, a, true)
 }
-/// How many objects of a list OTP puts into a table in their order, at most. Longer lists, and those
-/// for bags, it copies first so that it may pause, and that turns them round.
+/// OTP inserts lists of up to this length in order. Longer lists, and lists for bags, it copies
+/// first so that it can yield, which reverses them.
 const IN_ORDER: usize = 32_000;
 
-/// Lists of so many objects are inserted at once; longer ones are copied first, in turns.
+/// Lists of up to this length are inserted in one go; longer ones are copied first, over several
+/// time slices.
 const AT_ONCE: usize = 512;
 
-/// One object, or a list of them at once.
+/// Inserts one object, or a list of objects atomically.
 fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
     let [id, what] = *a else { return Err(p.badarg()) };
     if what.is_list() {
@@ -94,7 +95,7 @@ fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
     Ok(Term::bool(true))
 }
 
-/// A long list being copied; then its insertion, which goes on even if the table is renamed.
+/// A long list being copied; then its insertion, which continues even if the table is renamed.
 enum Inserting<'h> {
     Copying { rest: Term<'h>, objects: Vec<OwnedTerm> },
     Begun(Arc<Table>, InsertOutcome),
@@ -170,7 +171,7 @@ fn copies<'h>(p: &'h Proc, objects: &[Term<'_>]) -> Term<'h> {
     }
 }
 
-/// Most objects are copied without asking first how large they are.
+/// Copies a term; a small one in a single pass that does not measure it first.
 fn copy<'h>(p: &'h Proc, o: Term<'_>) -> Term<'h> {
     const MOST: usize = 256;
     p.heap.copy_small(o, MOST).unwrap_or_else(|| p.heap.copy(o))
@@ -260,7 +261,7 @@ fn delete_object_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(true))
 }
 
-/// Says how many there were.
+/// Deletes all objects, and returns how many there were.
 fn delete_all_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, _] = *a else { return Err(p.badarg()) };
     let (remains, n) = match p.resumed::<Freeing>() {
@@ -307,7 +308,7 @@ fn first<'h>(p: &'h Proc, a: &[Term<'h>], dead: bool) -> BifResult<'h> {
 fn first_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     first(p, a, false)
 }
-/// Sees what the table keeps only because it is fixed, too.
+/// Also sees objects that the table keeps only because it is fixed.
 fn raw_first_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     first(p, a, true)
 }
@@ -405,7 +406,7 @@ fn slot_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// The off-heap binaries in a key's objects, dead ones too: address, size and references of each.
+/// The off-heap binaries in a key's objects, deleted ones too: address, size and reference count.
 fn binary_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
@@ -415,7 +416,7 @@ fn binary_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Store::Tree(t) => t.get(key).into_iter().collect(),
     };
     if todo.is_empty() {
-        // In a tree an object goes for good, even while the table is held fixed.
+        // A tree removes an object at once, even while the table is fixed.
         if matches!(s.store, Store::Tree(_)) {
             return Ok(Term::NIL);
         }
@@ -434,7 +435,7 @@ fn binary_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             View::Bits(_) => {
                 if let Some((b, _, _)) = p.heap.off_heap_of(t) {
                     let int = |n: usize| p.heap.unsigned(n as u64);
-                    // Not counting the hold we have on it now.
+                    // Without the reference that this function holds.
                     let refs = b.refs().saturating_sub(1);
                     found.push(p.heap.tuple(&[
                         int(b.data() as usize),

@@ -1,9 +1,9 @@
-//! Walks with match specifications: `match`, `match_object`, `select` and their kin.
+//! Walks with match specifications: `match`, `match_object`, `select` and their variants.
 //!
-//! Portions go on where the last one ended: a hash table's at a bucket, an ordered set's at a key.
-//! So does a walk that takes more than a time slice. Between its time slices the table is not
-//! locked, but the buckets stay ([`StoppedWalk`]): it sees each object that is there all the time
-//! once.
+//! Each portion continues where the last one ended: at a bucket of a hash table, at a key of an
+//! ordered set. So does a walk that takes more than one time slice. Between time slices the table
+//! is not locked, but its buckets are not split or joined ([`StoppedWalk`]), so the walk sees each
+//! object that stays in the table exactly once.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -86,13 +86,13 @@ fn program(p: &Proc, spec: Term<'_>) -> Result<Arc<MatchProgram>, Raised> {
     }
 }
 
-/// Which objects can match at all, by the keys in the heads.
+/// Which objects can match, judging by the keys in the heads.
 enum Reach<'h> {
     All,
     Nothing,
-    /// All heads' keys are bound: the distinct ones.
+    /// The keys of all heads are bound: the distinct keys.
     Keys(Vec<Term<'h>>),
-    /// One head, whose key is bound from its beginning.
+    /// One head whose key is at least partly bound: it limits the range in an ordered set.
     Near(Term<'h>),
 }
 
@@ -122,8 +122,7 @@ fn reach<'h>(spec: Term<'h>, keypos: usize, kind: TableKind) -> Reach<'h> {
     }
 }
 
-/// The buckets a walk over a hash table begins with; the walk goes on from the last one where
-/// `true`.
+/// The first buckets of a walk over a hash table; `true` if the walk continues from the last one.
 fn buckets(h: &LinearHash, reach: &Reach<'_>) -> (Vec<usize>, bool) {
     match reach {
         Reach::Keys(keys) => {
@@ -140,11 +139,11 @@ fn buckets(h: &LinearHash, reach: &Reach<'_>) -> (Vec<usize>, bool) {
         _ => (vec![0], true),
     }
 }
-/// Where a walk goes on.
+/// Where a walk continues.
 enum At<'h> {
-    /// At a bucket; then at others, or from bucket to bucket.
+    /// At a bucket; then at those of the list or, if `true`, at each bucket after it.
     Bucket(Option<usize>, std::vec::IntoIter<usize>, bool),
-    /// In an ordered set: near a pattern only, behind or before a key.
+    /// In an ordered set: after (in reverse: before) the last key, within the range of `near`.
     Key {
         near: Option<Term<'h>>,
         last: Option<OwnedTerm>,
@@ -153,15 +152,15 @@ enum At<'h> {
     End,
 }
 
-/// A walk through a table, and what it found. It is kept as it is when the time slice is over.
+/// A walk through a table and its results, which survive the end of the time slice.
 struct Walk<'h> {
     prog: Arc<MatchProgram>,
     limit: Option<usize>,
     got: Vec<Term<'h>>,
-    /// Without a limit, results of a hash table are listed at once.
+    /// Results from a hash table without a limit, which go into a list directly.
     list: Term<'h>,
     count: usize,
-    /// Objects in the buckets that were edited.
+    /// Objects seen in the buckets that were edited.
     seen: usize,
     at: At<'h>,
     stopped: Option<StoppedWalk>,
@@ -170,9 +169,9 @@ impl SuspendedState for Walk<'static> {
     type In<'h> = Walk<'h>;
 }
 
-/// Steps that go to a reduction. A bucket takes one.
+/// Steps per reduction. A bucket takes one step.
 const STEPS_PER_REDUCTION: usize = 8;
-/// Steps for an object, and words of one that make one more.
+/// Steps for an object, and the number of its words that cost one step more.
 const OBJECT: usize = 6;
 const WORDS: usize = 8;
 
@@ -180,7 +179,7 @@ impl<'h> Walk<'h> {
     fn new(prog: Arc<MatchProgram>, limit: Option<usize>, at: At<'h>) -> Walk<'h> {
         Walk { prog, limit, got: Vec::new(), list: Term::NIL, count: 0, seen: 0, at, stopped: None }
     }
-    /// From the beginning, or the end, of what a specification can match.
+    /// Starts at the beginning (in reverse: the end) of what a specification can match.
     fn start(
         p: &'h Proc,
         (t, s): (&Table, &TableState),
@@ -202,7 +201,7 @@ impl<'h> Walk<'h> {
         };
         Ok(Walk::new(prog, limit, at))
     }
-    /// The time slice is over. The table is locked.
+    /// Suspends the walk at the end of the time slice. The table is locked.
     fn stop(mut self, p: &'h Proc, t: &Table) -> Raised {
         p.steps_left(0, STEPS_PER_REDUCTION);
         if self.stopped.is_none() {
@@ -213,7 +212,7 @@ impl<'h> Walk<'h> {
     fn full(&self) -> bool {
         self.limit.is_some_and(|n| self.got.len() >= n)
     }
-    /// Shows objects to `visit` until there are no more, or enough was found.
+    /// Calls `visit` for objects until there are no more, or until the limit is reached.
     fn run(
         mut self,
         p: &'h Proc,
@@ -279,7 +278,7 @@ impl<'h> Walk<'h> {
 
 type Ends<'h> = (Bound<TreeBound<'h>>, Bound<TreeBound<'h>>);
 
-/// Between which places a walk through an ordered set goes on.
+/// The bounds of the rest of a walk through an ordered set.
 fn ends<'a>(near: Option<Term<'a>>, last: Option<&'a OwnedTerm>, reverse: bool) -> Ends<'a> {
     let mut ends = match near {
         Some(k) => (Bound::Included(TreeBound::Before(k)), Bound::Included(TreeBound::Behind(k))),
@@ -315,7 +314,7 @@ fn select<'h>(
 }
 
 impl<'h> Walk<'h> {
-    /// Goes on, and gives what was found as the BIF's value.
+    /// Continues the walk, and returns its results as the BIF's value.
     fn found(self, p: &'h Proc, t: &Table, s: &TableState) -> BifResult<'h> {
         let list = self.limit.is_none() && matches!(s.store, Store::Hash(_));
         let walk = self.run(p, t, s, |w, object| match w.prog.run(p, object) {
@@ -327,7 +326,7 @@ impl<'h> Walk<'h> {
             Store::Tree(_) => Ok(walk.keys_answer(p, t)),
         }
     }
-    /// Results are listed last first, as OTP has them.
+    /// The results, last one first, as in OTP.
     fn buckets_answer(self, p: &'h Proc, t: &Table) -> Term<'h> {
         let heap = &p.heap;
         let listed = |ts: &[Term<'h>]| heap.list(&ts.iter().rev().copied().collect::<Vec<_>>());
@@ -407,7 +406,7 @@ fn continue_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             let at = At::Bucket(at, Vec::new().into_iter(), true);
             let walk = Walk { got, ..Walk::new(prog, Some(limit), at) };
             match walk.full() {
-                // A portion from what an earlier walk found already.
+                // An earlier walk has already found enough for this portion.
                 true => Ok(walk.buckets_answer(p, &t)),
                 false => walk.found(p, &t, &s),
             }
@@ -453,7 +452,7 @@ fn select_replace_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
-/// Has objects deleted or replaced.
+/// Deletes or replaces objects, as `f` decides.
 fn edit<'h>(
     p: &'h Proc,
     a: &[Term<'h>],

@@ -1,4 +1,4 @@
-//! Tables through their BIFs, in a process without a scheduler. What is compared with was printed
+//! Tables through their BIFs, in a process without a scheduler. The expected values were printed
 //! by `erl`.
 
 use kvik_heap::Heap;
@@ -11,7 +11,7 @@ fn bif(name: &str, arity: usize) -> Bif {
     found.unwrap().f
 }
 pub(super) fn call<'h>(p: &'h Proc, name: &str, args: &[Term<'h>]) -> Term<'h> {
-    // One time slice has to do.
+    // One time slice has to suffice.
     p.heap.set_reductions(4000);
     match bif(name, args.len())(p, args) {
         Ok(t) => t,
@@ -27,7 +27,7 @@ fn fails(p: &Proc, name: &str, args: &[Term<'_>]) -> Option<Atom> {
 fn a<'h>(name: &str) -> Term<'h> {
     Atom::intern(name).unwrap().into()
 }
-/// A few of Erlang's terms, read from text: atoms, integers, tuples, lists, strings, binaries.
+/// Parses a term: atoms, integers, tuples, lists, strings and binaries only.
 pub(super) fn t<'h>(p: &'h Proc, text: &str) -> Term<'h> {
     let mut s = text.trim_start();
     let r = term(&p.heap, &mut s);

@@ -1,4 +1,4 @@
-//! Orders that `erl` shows, and its continuations.
+//! Compares the order of results, and continuations, with those of `erl`.
 
 use kvik_proc::Proc;
 use kvik_term::{am, Term};
@@ -39,7 +39,7 @@ fn keys_of_all_kinds_hash_as_in_otp() {
     let p = Proc::new(1, 1000);
     let tab = new(&p, "[]");
     let mut objects: Vec<_> = t(&p, KEYS).list().collect();
-    // Maps went in last.
+    // Maps were inserted last.
     objects.sort_by(|a, b| kvik_ets::order::order(*a, *b));
     objects
         .sort_by_key(|o| o.as_tuple().and_then(|t| t.get(0)).is_some_and(|k| k.as_map().is_some()));

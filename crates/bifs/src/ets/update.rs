@@ -27,10 +27,10 @@ fn update_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     update_element(p, t, key, spec, None)
 }
 
-/// A key without an object gets the default, and that the changes.
+/// For a key without an object, the changes are made to the default, which is inserted.
 fn update_element_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key, spec, default] = *a else { return Err(p.badarg()) };
-    // A table that is not there comes first.
+    // A missing table is reported first.
     table(p, t)?;
     if default.as_tuple().is_none() {
         return Err(p.badarg());
@@ -47,7 +47,7 @@ fn update_element<'h>(
 ) -> BifResult<'h> {
     let t = table(p, t)?;
     let mut s = write(p, &t, Access::Write)?;
-    // OTP gives no cause here.
+    // OTP reports no cause here.
     needs_one_object(p, &t).inspect_err(|_| p.cause.set(None))?;
     if let Some([pos, value]) = spec.as_tuple_n::<2>() {
         let place = element_beside_key(&t, pos);
@@ -88,8 +88,8 @@ fn element_beside_key(t: &Table, pos: Term<'_>) -> Option<usize> {
     pos.as_usize().filter(|pos| *pos != t.options.keypos)?.checked_sub(1)
 }
 
-/// One counter that is a small integer before and after: it changes where it stands. All else, and
-/// what is wrong, goes the long way.
+/// Fast path: updates in place one counter that is a small integer before and after. `None`: all
+/// other cases, and errors.
 fn small_counter(
     t: &Table,
     s: &mut TableState,
@@ -119,7 +119,7 @@ fn update_counter_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     update_counter(p, t, key, ops, Some(default))
 }
 
-/// One step: which element, how much more, and where to go on when it leaves a bound.
+/// One step: the element, the increment, and the bound with the value to wrap to.
 struct Op<'h> {
     pos: usize,
     incr: Term<'h>,
@@ -177,7 +177,7 @@ fn update_counter<'h>(
     }
 }
 
-/// All steps are checked before the first is taken.
+/// Parses and checks all steps before the first is taken.
 fn parse<'h>(
     p: &'h Proc,
     what: Term<'h>,

@@ -1,37 +1,37 @@
 //! Detects whether calls on a file block on its disk.
 //!
-//! What is in the page cache is read in less time than a switch to another thread takes, and a
-//! write is a copy into the page cache; but a read may find nothing there, and a write may be held
-//! up until others have reached the disk. Nobody tells before. So the first reads of a file ask
-//! for what is in memory only; once that has gone well for a while, reads are made without asking
-//! (asking costs a tenth of a small read).
+//! A read from the page cache takes less time than a switch to another thread, and a write is a
+//! copy into the page cache. But a read may miss the cache, and a write may be throttled until
+//! earlier writes have reached the disk; neither is known before the call. So the first reads of
+//! a file are cache-only (they fail instead of waiting for the disk). After enough hits in a row
+//! reads are plain ones, because the check costs a tenth of a small read.
 //!
-//! After each call a clock is read that costs next to nothing. Where the last call on the file has
-//! ended long ago this one may have waited, for the disk or for a processor that others had, or just
-//! have come late; so the next ones are looked at more closely (reads ask again), and if one was slow
-//! and has slept, the file's calls go to other threads for a while. So do writes to a file that is
-//! being synced, or was a moment ago.
+//! After each call a coarse clock is read, which is almost free. If the last call on the file
+//! ended long ago, this one may have waited for the disk or for a CPU, or may just have started
+//! late. So the next calls are measured one by one (and reads are cache-only again). If one of
+//! them was slow and its thread slept, the file's calls go to other threads for a while. Writes
+//! also do so while the file is being synced and for a while afterwards.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::sync::OnceLock;
 
 use kvik_env::clock;
 
-/// So many reads in a row have to come from memory before one is made without asking.
+/// Cache hits in a row before reads are no longer cache-only.
 const CACHED_READS_TO_TRUST: u32 = 8;
-/// Instead of a number of reads: this file can't be asked.
+/// In place of a number of reads: this file does not support cache-only reads.
 const CANT_ASK: u32 = u32::MAX;
-/// After a call that took long so many are looked at closely.
+/// Number of calls that are measured one by one after a slow call.
 const WATCHED_CALLS_AFTER_SLOW: u32 = 256;
-/// Calls go to other threads for so long (nanoseconds) after one was slow.
+/// How long (nanoseconds) calls go to other threads after a slow call.
 const OFFLOAD_AFTER_SLOW_NS: i64 = 100_000_000;
 
 pub struct BlockingDetector {
-    /// Reads that have to come from memory yet.
+    /// Cache hits still needed until reads are no longer cache-only.
     to_prove: AtomicU32,
-    /// Calls to be looked at closely yet.
+    /// Calls still to be measured one by one.
     watched: AtomicU32,
-    /// Until then calls are expected to wait. 0: they are not.
+    /// Calls are expected to block until this time. 0: they are not.
     slow_until: AtomicI64,
     /// The same for writes alone.
     writes_slow_until: AtomicI64,
@@ -50,12 +50,12 @@ impl BlockingDetector {
             ended: AtomicI64::new(clock::coarse_nanos()),
         }
     }
-    /// Should the next read ask for what is in memory only?
+    /// Whether the next read should be cache-only.
     #[inline]
     pub fn asks(&self) -> bool {
         !matches!(self.to_prove.load(Ordering::Relaxed), 0 | CANT_ASK)
     }
-    /// A read has asked: could it, and was all in memory?
+    /// Records the outcome of a cache-only read: whether the file supports it, and whether it hit.
     pub fn asked(&self, can_ask: bool, in_memory: bool) {
         match self.to_prove.load(Ordering::Relaxed) {
             _ if !can_ask => self.to_prove.store(CANT_ASK, Ordering::Relaxed),
@@ -69,17 +69,17 @@ impl BlockingDetector {
             self.to_prove.store(CACHED_READS_TO_TRUST, Ordering::Relaxed);
         }
     }
-    /// Are calls expected to wait?
+    /// Whether calls are expected to block.
     #[inline]
     pub fn slow(&self) -> bool {
         ahead(&self.slow_until)
     }
-    /// Are writes expected to wait?
+    /// Whether writes are expected to block.
     pub fn writes_slow(&self) -> bool {
         self.slow() || ahead(&self.writes_slow_until)
     }
-    /// Makes a call that has the file written to the disk. Who asks for that once will again, and
-    /// what is written meanwhile may have to wait for it.
+    /// Makes a call that syncs the file to disk. Writes are expected to block during the call, and
+    /// for a while afterwards because a program that syncs once usually syncs again.
     pub fn syncing<R>(&self, call: impl FnOnce() -> R) -> R {
         self.writes_slow_until.store(i64::MAX, Ordering::Relaxed);
         let r = call();
@@ -87,7 +87,7 @@ impl BlockingDetector {
             .store(clock::coarse_nanos() + OFFLOAD_AFTER_SLOW_NS, Ordering::Relaxed);
         r
     }
-    /// Makes a call on a scheduler, and takes note if it may have been slow.
+    /// Makes a call on a scheduler, and starts measuring calls if this one may have been slow.
     #[inline]
     pub fn timed<R>(&self, call: impl FnOnce() -> R) -> R {
         let watched = self.watched.load(Ordering::Relaxed);
@@ -103,13 +103,13 @@ impl BlockingDetector {
         self.ended.store(now, Ordering::Relaxed);
         r
     }
-    /// The next calls are to be looked at closely.
+    /// From now on measures calls one by one, and makes reads cache-only again.
     #[cold]
     fn watch(&self) {
         self.watched.store(WATCHED_CALLS_AFTER_SLOW, Ordering::Relaxed);
         self.ask_again();
     }
-    /// Looks closely at a call.
+    /// Makes a call and measures it. If it was slow and the thread slept, later calls go elsewhere.
     pub fn watched<R>(&self, call: impl FnOnce() -> R) -> R {
         let sleeps = clock::thread_sleeps();
         let (r, long_until) = self.took(call);
@@ -118,7 +118,7 @@ impl BlockingDetector {
         }
         r
     }
-    /// Makes a call. When it ended, if it took long.
+    /// Makes a call. Also returns the time of its end if it was slow.
     fn took<R>(&self, call: impl FnOnce() -> R) -> (R, Option<i64>) {
         let before = clock::coarse_nanos();
         let r = call();
@@ -132,7 +132,7 @@ impl BlockingDetector {
     }
 }
 
-/// Is that time still to come? Once it is not, it is 0.
+/// Whether the time is in the future. Resets it to 0 once it has passed.
 #[inline]
 fn ahead(until: &AtomicI64) -> bool {
     until.load(Ordering::Relaxed) != 0 && still_ahead(until)
@@ -149,7 +149,8 @@ fn still_ahead(until: &AtomicI64) -> bool {
     }
 }
 
-/// A call that took longer was slow. Two ticks: a short call may see one pass.
+/// A call that took longer (nanoseconds) was slow. At least two clock ticks, because one may pass
+/// during a short call.
 fn long() -> i64 {
     static LONG: OnceLock<i64> = OnceLock::new();
     *LONG.get_or_init(|| (2 * clock::tick_nanos()).max(5_000_000))
@@ -190,12 +191,12 @@ mod tests {
         let sleeps = clock::thread_sleeps();
         pace.timed(busy);
         pace.timed(busy);
-        // Who stops the whole program has it sleep.
+        // Stopping the whole process counts as a sleep.
         assert!(!pace.slow() || clock::thread_sleeps() > sleeps);
         assert!(pace.asks());
         let before = clock::coarse_nanos();
         pace.timed(sleep);
-        // This thread may have been kept from running since.
+        // This thread may have been preempted since.
         assert!(pace.slow() || clock::coarse_nanos() - before >= OFFLOAD_AFTER_SLOW_NS);
         std::thread::sleep(Duration::from_nanos(OFFLOAD_AFTER_SLOW_NS as u64 + 2 * long() as u64));
         assert!(!pace.slow());

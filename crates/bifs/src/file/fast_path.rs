@@ -2,7 +2,7 @@
 //! eight calls, most of which only look into the handle.
 //!
 //! A handle is `#file_descriptor{module = prim_file, data = #{handle, owner, r_ahead_size,
-//! r_buffer}}`. What was read ahead waits in the buffer.
+//! r_buffer}}`. The buffer holds the bytes that were read ahead.
 
 use kvik_env::file::Whence;
 use kvik_env::{Errno, Result};
@@ -17,20 +17,20 @@ use super::{elsewhere, error_on, ok_on, ok_value, whence, with_file, Open};
 use crate::buffer::{buffer, Buffer, Queue};
 use crate::iolist;
 
-/// So much is read at least when a line is looked for.
+/// Minimum size of a read that looks for the end of a line.
 const LEAST_FOR_A_LINE: usize = 256;
 
-/// Who wants that much more need not be helped by reading ahead.
+/// A read that needs this much more than the buffer holds does not read ahead.
 const READ_AHEAD_LIMIT_BYTES: usize = 64 << 10;
 
 struct Handle<'h> {
     file: Term<'h>,
-    /// So many bytes more are read than were asked for.
+    /// Number of bytes to read ahead, beyond those asked for.
     ahead: usize,
     buffer: Term<'h>,
 }
 
-/// A handle that its owner uses.
+/// The parts of a handle, which only its owner may use.
 #[inline(always)]
 fn handle<'h>(p: &'h Proc, t: Term<'h>) -> std::result::Result<Handle<'h>, Raised> {
     let data = match t.as_tuple_n() {
@@ -110,7 +110,7 @@ pub fn read_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }))
 }
 
-/// What was in the buffer, and what was read after it.
+/// The bytes in the buffer followed by those in `b`.
 fn joined(q: &Queue, b: BinRef) -> BinRef {
     if q.len() == 0 {
         return b;
@@ -119,7 +119,7 @@ fn joined(q: &Queue, b: BinRef) -> BinRef {
     BinRef::gather(size, |g| q.pieces().chain([b.bytes()]).for_each(|piece| g.push(piece))).0
 }
 
-/// The first `size` bytes of what was read are the answer; what is behind them waits.
+/// Returns the first `size` bytes that were read, and keeps the rest in the buffer.
 fn split<'h>(h: &'h Heap, q: &mut Queue, size: usize, r: Result<BinRef>) -> Term<'h> {
     q.clear();
     let b = match r {
@@ -136,7 +136,7 @@ fn split<'h>(h: &'h Heap, q: &mut Queue, size: usize, r: Result<BinRef>) -> Term
     t.map_or(am::eof.into(), |t| ok_on(h, Ok(t)))
 }
 
-/// A size that is none.
+/// The result for an invalid size.
 fn odd_size<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
     match t.as_i64() {
         Some(n) if n < 0 => Ok(bad(p)),
@@ -195,7 +195,7 @@ pub fn read_line_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }))
 }
 
-/// More was read: how long the line is, if its end is there now.
+/// Adds bytes to the buffer. Returns the length of the line if its end has been read.
 fn more(q: &mut Queue, b: BinRef) -> Option<usize> {
     let known = q.len();
     let end = b.bytes().is_empty();
@@ -203,7 +203,7 @@ fn more(q: &mut Queue, b: BinRef) -> Option<usize> {
     q.find(b'\n', known).map(|i| i + 1).or(end.then_some(known))
 }
 
-/// The first `n` bytes as a line, which ends in LF where it ended in CR LF.
+/// The first `n` bytes as a line, with CR LF at its end replaced by LF.
 fn line<'h>(h: &'h Heap, q: &mut Queue, n: usize) -> Term<'h> {
     if n == 0 {
         return am::eof.into();
@@ -219,7 +219,7 @@ fn line<'h>(h: &'h Heap, q: &mut Queue, n: usize) -> Term<'h> {
     ok_on(h, Ok(t))
 }
 
-/// The file stands behind what was read ahead: it goes back to where its user is.
+/// Discards the bytes read ahead, and moves the file offset back to the user's position.
 #[cold]
 fn put_back(
     p: &Proc,
@@ -228,7 +228,7 @@ fn put_back(
 ) -> std::result::Result<(), Raised> {
     let back = -(q.len() as i64);
     q.clear();
-    // Where it can't be put the bytes are lost, as in OTP.
+    // If the file can't seek the bytes are lost, as in OTP.
     let _ = with_file(p, file, |open| open.seek(Whence::Current, back))?;
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! Small reads of a cached file without a system call: the file's pages are mapped
-//! (`kvik_env::mapped`) once somebody has read from it for a while, and copied from.
+//! Small reads of a cached file without a system call: after a number of reads the file is mapped
+//! (`kvik_env::mapped`), and later reads copy from the mapping.
 //!
-//! Of files that are open for reading alone, on a disk of this machine, and as far as they went when
-//! they were mapped; all else is read as before. A page that is not in memory has the scheduler wait
-//! for it, as `pread` would, but the kernel reads less ahead for a mapping: so where the first look at
-//! a piece of the file took long, the next reads are made by calls.
+//! Only files on a local disk that are open read-only are mapped, up to the size they had when
+//! they were mapped; all other reads are system calls. A page that is not in memory blocks the
+//! scheduler, as `pread` would, but the kernel reads less ahead for a mapping. So if the first
+//! access to a piece of the file was slow, the next reads are system calls.
 
 use std::mem::MaybeUninit;
 use std::ops::RangeInclusive;
@@ -15,48 +15,48 @@ use kvik_env::clock::monotonic_nanos;
 use kvik_env::file as sys;
 use kvik_env::mapped::Mapped;
 
-/// Reads before a file is mapped, which costs as much as some of them.
+/// Reads before a file is mapped: mapping costs as much as several reads.
 const READS_BEFORE_MAPPING: u32 = 32;
-/// A file of so many bytes and fewer is not.
+/// Files up to this size are not mapped.
 const UNMAPPED_FILE_BYTES: u64 = 256 << 10;
-/// A page that is touched for the first time costs something too: larger reads take no less time so.
+/// Larger reads are system calls: the page faults of a first access cost as much as the call.
 const MAX_READ_BYTES: usize = 32 << 10;
-/// Pages that the kernel finds together when one of them is touched: 16 of 4 KB.
+/// The kernel's fault-around: the pages it maps together on a page fault, 16 of 4 KB.
 const FAULT_AROUND_BYTES: usize = 64 << 10;
-/// A first look at a piece that took so many nanoseconds has waited for the disk, and so many reads are
-/// made without looking then.
+/// If the first access to a piece took longer than this, it waited for the disk, and the next
+/// [`READS_AFTER_SLOW_FAULT`] reads are system calls.
 const SLOW_FAULT_NS: i64 = 100_000;
 const READS_AFTER_SLOW_FAULT: u32 = 1024;
 
 pub struct MappedReader(Mutex<State>);
 
 enum State {
-    /// Not yet, for so many reads.
+    /// Not mapped yet; reads left until it is.
     Waits(u32),
     Is(MappedPages),
-    /// Not of this file, or no more.
+    /// This file is not to be mapped, or no longer.
     Not,
 }
 
 struct MappedPages {
     mapped: Mapped,
-    /// A bit for each piece: it has been looked at.
+    /// One bit for each piece: whether it has been accessed.
     pieces: Box<[u64]>,
-    /// Reads that are to be made by calls.
+    /// Reads still to be made by system calls, after a slow access.
     rest: u32,
 }
 
 impl MappedReader {
-    /// Of a file just opened. `may`: it is open for reading alone, and an ordinary one.
+    /// For a file just opened. `may`: it is a regular file, open read-only.
     pub fn new(may: bool) -> MappedReader {
         MappedReader(Mutex::new(if may { State::Waits(READS_BEFORE_MAPPING) } else { State::Not }))
     }
-    /// Lets go of the file's pages: what is mapped stays in memory.
+    /// Unmaps the file: mapped pages cannot leave memory.
     pub fn end(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = State::Not;
     }
 
-    /// Fills `room` from `at` on, or gives it back: the system is to be asked.
+    /// Fills `room` from offset `at`, or gives it back if the read has to be a system call.
     #[inline]
     pub fn read<'a>(
         &self,
@@ -84,7 +84,7 @@ impl MappedReader {
 }
 
 impl State {
-    /// One read more that was no look.
+    /// Counts a read by a system call, and maps the file when there were enough.
     fn wait(&mut self, fd: RawFd) {
         match self {
             State::Waits(0) => {
@@ -103,7 +103,7 @@ impl MappedPages {
         let pieces = vec![0; mapped.len().div_ceil(FAULT_AROUND_BYTES).div_ceil(64)].into();
         MappedPages { mapped, pieces, rest: 0 }
     }
-    /// Is all of that to be read here?
+    /// Whether the mapping serves a read of `n` bytes at `at`.
     #[inline]
     fn covers(&mut self, at: i64, n: usize) -> bool {
         if self.rest > 0 {
@@ -128,7 +128,7 @@ impl MappedPages {
     fn knows(&self, piece: usize) -> bool {
         self.pieces[piece / 64] & 1 << (piece % 64) != 0
     }
-    /// The first read of pieces.
+    /// The first access to one or more pieces, which is timed.
     #[cold]
     fn look<'a>(
         &mut self,
@@ -167,7 +167,7 @@ mod tests {
         assert!(
             reads(&view, 0, 10) && reads(&view, 65_000, 10_000) && reads(&view, 0, MAX_READ_BYTES)
         );
-        // Too large, in or behind the last page, before the first byte, nothing at all.
+        // Too large, beyond the end, before the first byte, empty.
         assert!(!reads(&view, 0, MAX_READ_BYTES + 1) && !reads(&view, 390_000, 9_000));
         assert!(!reads(&view, 400_000, 1) && !reads(&view, i64::MAX, 1) && !reads(&view, -1, 1));
         assert!(!reads(&view, 0, 0));
@@ -176,7 +176,7 @@ mod tests {
         seen.rest = 2;
         let rests = |seen: &mut MappedPages| !seen.covers(0, 1);
         assert!(rests(seen) && rests(seen) && !rests(seen));
-        // Cut, it is for the system to read.
+        // After the file is truncated, reads have to be system calls.
         let cut = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         cut.set_len(100_000).unwrap();
         let mut room = [MaybeUninit::uninit(); 10];

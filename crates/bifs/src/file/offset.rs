@@ -1,7 +1,8 @@
-//! The file offset. That of an ordinary file is tracked here, and reads name it: to have the kernel
-//! keep it costs a call for each `position`, and with each read a lock where a program has threads.
-//! It is told when something goes by what it knows. A file that was empty when it was opened is
-//! asked again when it was written to for a while (see [`OffsetMode`]).
+//! The file offset. For a regular file it is tracked in the handle, and reads pass it to the
+//! kernel: the kernel's own offset costs a system call for each `position`, and a lock for each
+//! read in a program with threads. The kernel's offset is updated before an operation that uses
+//! it. A file that was empty when it was opened is checked again after some writes
+//! ([`OffsetMode`]).
 
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
@@ -11,38 +12,38 @@ use kvik_env::Result;
 
 use super::Open;
 
-/// Instead of a place: the system has it.
+/// In place of an offset: the kernel has it.
 const ELSEWHERE: i64 = -1;
-/// A file of any kind may be put as far as this.
+/// `position` succeeds up to this offset on any file system, so no system call has to check it.
 const ALWAYS_VALID_OFFSET: i64 = i32::MAX as i64;
 
-/// Writes of a file that was empty before it is asked whether it has bytes now.
+/// Writes to a file that was empty before its size is checked again.
 const WRITES_BEFORE_RECHECK: u32 = 32;
 
-/// Whether the place is kept here. Not of what has no size, as the files in `/proc`, which have places
-/// of their own kind; nor where each write goes to the end; nor when somebody was given the descriptor.
+/// Whether the offset is tracked in the handle. Not for files without a size, such as those in
+/// `/proc`, whose offsets have a meaning of their own; not in append mode; and not after the
+/// descriptor was handed out.
 #[derive(Copy, Clone, Default, PartialEq, Eq)]
 pub enum OffsetMode {
     #[default]
     Never,
     Always,
-    /// When it was written to for a while, and has bytes then.
+    /// After `WRITES_BEFORE_RECHECK` writes, if the file has bytes then.
     Later,
 }
 
 pub struct FileOffset {
-    /// It may be kept here.
+    /// Whether the offset may be tracked here.
     kept: AtomicBool,
-    /// So many writes more until it is asked whether it may; 0: it is not asked.
+    /// Writes left until the size is checked again; 0: it is not.
     early: AtomicU32,
     at: AtomicI64,
-    /// Where it stands by what was read and written here, where the system has the place: only to be
-    /// guessed by.
+    /// While the kernel has the offset: an estimate of it from the reads and writes made here.
     likely: AtomicI64,
 }
 
 impl FileOffset {
-    /// Of a file just opened.
+    /// For a file just opened.
     pub fn new(kept: OffsetMode) -> FileOffset {
         let always = kept == OffsetMode::Always;
         FileOffset {
@@ -59,13 +60,13 @@ impl FileOffset {
 }
 
 impl Open {
-    /// Where it stands, if that is kept here.
+    /// The offset, if it is tracked here.
     #[inline]
     pub(super) fn here(&self) -> Option<i64> {
         let at = self.place.at.load(Ordering::Relaxed);
         (at != ELSEWHERE).then_some(at)
     }
-    /// So many bytes were read or written there, or where the system has it stand.
+    /// Advances the offset by `n` bytes from `from`, or the estimate if the kernel has the offset.
     #[inline]
     pub(super) fn moved(&self, from: Option<i64>, n: usize) {
         let (place, from) = match from {
@@ -74,13 +75,13 @@ impl Open {
         };
         place.store(from.saturating_add(n as i64), Ordering::Relaxed);
     }
-    /// Where a call at `offset`, or where the file stands, most likely begins.
+    /// The likely start of a call at `offset`, or at the current offset.
     #[inline]
     pub(super) fn likely(&self, offset: Option<i64>) -> usize {
         let at = offset.or_else(|| self.here());
         at.unwrap_or_else(|| self.place.likely.load(Ordering::Relaxed)) as usize
     }
-    /// The system is to know it.
+    /// Hands the offset to the kernel, if it is tracked here.
     #[inline]
     pub(super) fn sync_to_kernel(&self) -> Result<()> {
         self.here().map_or(Ok(()), |at| self.tell(at))
@@ -90,13 +91,13 @@ impl Open {
         self.place.likely.store(at, Ordering::Relaxed);
         sys::seek(self.fd.as_raw_fd(), Whence::Start, at).map(drop)
     }
-    /// The system has it from now on: others know the descriptor.
+    /// Stops tracking the offset for good: others know the descriptor.
     pub(super) fn hand_over_to_kernel(&self) -> Result<()> {
         self.place.kept.store(false, Ordering::Relaxed);
         self.place.early.store(0, Ordering::Relaxed);
         self.sync_to_kernel()
     }
-    /// It was written where the system has it stand.
+    /// Counts a write at the kernel's offset, and begins to track the offset if it is time to.
     #[inline]
     pub(super) fn wrote_there(&self) {
         let left = self.place.early.load(Ordering::Relaxed);
@@ -117,7 +118,7 @@ impl Open {
             }
         }
     }
-    /// Puts it somewhere else.
+    /// Sets the offset.
     pub(super) fn seek(&self, whence: Whence, offset: i64) -> Result<u64> {
         let to = match whence {
             Whence::Start => Some(offset),

@@ -1,4 +1,5 @@
-//! Which files a process has opened: they are closed when it ends, whoever else holds their handles.
+//! The files that a process has opened. They are closed when it ends, even if other processes hold
+//! their handles.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -9,7 +10,7 @@ use kvik_proc::Proc;
 use super::FileHandle;
 
 kvik_state::vm_state! {
-    /// For each process those that are not forgotten yet.
+    /// For each process, the files whose handles still exist.
     static OPEN: Mutex<Option<HashMap<u32, Vec<Weak<FileHandle>>>>> = Mutex::new(None);
 }
 
@@ -21,7 +22,7 @@ pub fn install() {
     kvik_proc::hooks::on_exit(ended);
 }
 
-/// From now on it is asked for at the process's end whether it has files.
+/// Marks a process that may own files, so that its exit looks for them.
 pub fn may_own(p: &Proc) {
     p.set_flag(flag::HAS_FILES, true);
 }
@@ -50,7 +51,7 @@ fn ended(p: &Proc) {
     }
     let files = open().as_mut().and_then(|all| all.remove(&p.pid()));
     for f in files.into_iter().flatten().filter_map(|f| f.upgrade()) {
-        // Nobody is left to hear of an error.
+        // The owner has ended: there is nowhere to report an error.
         let _ = f.close();
     }
 }

@@ -14,11 +14,11 @@ use kvik_term::{am, Atom, Term};
 use super::{elsewhere, error_on, ok_on, path_of, posix_error, size_arg, with_file, Open, LARGE};
 use crate::blocking_pool::hand_off;
 
-/// Reads up to this size get their memory before anybody knows how much there is to read.
+/// Reads up to this size get their memory without a look at how much there is to read.
 pub(super) const TRUSTED_SIZE: usize = 256 * 1024;
 
 impl Open {
-    /// Is a read of so many bytes for another thread?
+    /// Whether a read of `size` bytes has to go to another thread.
     #[inline]
     pub(super) fn read_waits(&self, size: usize, offset: Option<i64>) -> bool {
         self.waits || self.pace.slow() || size > LARGE && self.bounded(size, offset) > LARGE
@@ -33,8 +33,8 @@ impl Open {
         }
         self.bounded_by_file(size, offset)
     }
-    /// A read on a scheduler brought so much: the next gets memory for as much without a look at the
-    /// file.
+    /// After a read of `n` bytes on a scheduler, later reads of up to `n` bytes get their memory
+    /// without a look at the file.
     #[inline]
     fn brought(&self, n: usize) {
         if n > self.trusted.load(Ordering::Relaxed) {
@@ -53,8 +53,8 @@ impl Open {
         }
     }
 
-    /// Reads what there is, from `offset` on or from where the file stands, on a scheduler.
-    /// `AGAIN`: this would have to wait.
+    /// Reads what there is, from `offset` or the current offset, on a scheduler. `AGAIN`: the read
+    /// would block.
     #[inline(always)]
     pub(super) fn read_now<'a>(
         &self,
@@ -89,7 +89,7 @@ impl Open {
             sys::read_full(fd, room, offset)
         })
     }
-    /// The same of what is in memory.
+    /// The same, cache-only.
     #[cold]
     fn read_cached<'a>(
         &self,
@@ -103,7 +103,7 @@ impl Open {
         r
     }
 
-    /// The same by a thread that may wait.
+    /// The same on a thread that may block.
     pub(super) fn read_waiting(&self, size: usize, offset: Option<i64>) -> Result<BinRef> {
         let fd = self.fd.as_raw_fd();
         let read = || BinRef::fill(size, |room| sys::read_full(fd, room, offset));
@@ -131,7 +131,7 @@ fn read_binary<'h>(
     Ok(read_term(&p.heap, size, b))
 }
 
-/// What a read of so many bytes brought. `None`: nothing.
+/// The binary that a read of `size` bytes returned. `None`: it is empty.
 #[inline]
 pub(super) fn read_term(h: &Heap, size: usize, b: BinRef) -> Option<Term<'_>> {
     match b.bytes().len() {
@@ -152,7 +152,7 @@ fn read_result<'h>(h: &'h Heap, r: Result<Option<Term<'h>>>) -> Term<'h> {
     }
 }
 
-/// Before a read of so many bytes by a function of `prim_file`: see [`Proc::collected_for`].
+/// Collects the heap if needed before a `prim_file` read: see [`Proc::collected_for`].
 #[inline]
 pub(super) fn make_room<'h>(
     p: &'h Proc,
@@ -173,12 +173,12 @@ fn collect<'h>(
     offset: Option<i64>,
     (function, args): (Atom, &[Term<'h>]),
 ) -> std::result::Result<(), Raised> {
-    // No more than the file has.
+    // Not for more than the file has.
     let size = with_file(p, file, |open| Ok(open.bounded(size, offset)))?;
     p.collected_for(size.unwrap_or(0), (am::prim_file, function), args)
 }
 
-/// A read at `offset`, or where the file stands.
+/// A read at `offset`, or at the current offset.
 #[inline(always)]
 pub(super) fn read_at<'h>(
     p: &'h Proc,
@@ -222,7 +222,7 @@ pub fn pread_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 /// A size and a position (32 bits each, big-endian) and the block that they describe. `None`:
-/// there is no such thing. `read` reads so many bytes from somewhere.
+/// there is none. `read` takes a number of bytes and an offset.
 fn described(
     offset: i64,
     max: i64,
@@ -277,8 +277,8 @@ pub fn ipread_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// A whole file. Where the size is not known (`/proc`) or was wrong, as far as it goes. `AGAIN`: it
-/// would have to wait and must not.
+/// Reads a whole file; to its end if the size is not known (`/proc`). `AGAIN`: the read would
+/// block, and `may_wait` is false.
 fn read_file(path: &CStr, may_wait: bool) -> Result<BinRef> {
     let file = sys::open(path, OpenMode { read: true, ..OpenMode::default() })?;
     let fd: RawFd = file.as_raw_fd();

@@ -12,7 +12,7 @@ use kvik_term::{am, Term};
 use super::{done_on, elsewhere, posix_error, size_arg, with_file, Open, LARGE};
 use crate::buffer::Queue;
 
-/// Binaries that one call writes.
+/// Maximum number of binaries that one call writes.
 const MAX_SLICES: usize = 1024;
 
 /// The bytes of the first binaries of a list, how many those are, and the rest of the list.
@@ -36,19 +36,19 @@ fn slices<'h>(p: &'h Proc, list: Term<'h>) -> std::result::Result<Slices<'h>, Ra
 }
 
 impl Open {
-    /// Is a write of so many bytes for another thread?
+    /// Whether a write of `size` bytes has to go to another thread.
     #[inline]
     fn write_waits(&self, size: usize) -> bool {
         self.waits || self.sync || size > LARGE || self.pace.writes_slow()
     }
-    /// Writes binaries at `offset`, or where the file stands: how many bytes that was.
+    /// Writes binaries at `offset`, or at the current offset. Returns the number of bytes.
     fn write(&self, offset: Option<i64>, s: &mut [IoSlice<'_>]) -> Result<usize> {
         match s {
             [one] if !one.is_empty() => self.write_bytes(offset, one),
             s => self.write_by(offset, |fd, at, done| file::write_full(fd, s, at, done)),
         }
     }
-    /// The same of one.
+    /// The same for one binary.
     #[inline(always)]
     fn write_bytes(&self, offset: Option<i64>, bytes: &[u8]) -> Result<usize> {
         if BinRef::copies_slowly(bytes, self.likely(offset)) {
@@ -81,7 +81,7 @@ impl Open {
     }
 }
 
-/// A write, which goes to a thread that may wait where it may take long.
+/// Writes binaries: on this scheduler, or on a thread that may block if the write may be slow.
 fn write_binaries<'h>(
     p: &'h Proc,
     file: Term<'h>,
@@ -118,8 +118,8 @@ fn write_later(p: &Proc, file: Term<'_>, offset: Option<i64>, queue: Queue) -> R
     elsewhere(p, file, work, done_on)
 }
 
-/// Writes a binary, whose bytes those are, where the file stands. All that small writes need lies
-/// together here: the way into the kernel and back leaves little of it near the processor.
+/// Writes a binary, whose bytes are `bytes`, at the current offset. The code for small writes is
+/// kept together here, because a system call evicts much of it from the CPU caches.
 #[inline(always)]
 pub fn write_one<'h>(p: &'h Proc, file: Term<'h>, t: Term<'h>, bytes: &[u8]) -> BifResult<'h> {
     p.heap.bump_reductions(4 + bytes.len() as i64 / 1024);
@@ -140,7 +140,7 @@ fn write_one_later(p: &Proc, file: Term<'_>, t: Term<'_>, bytes: &[u8]) -> Raise
     write_later(p, file, None, queue)
 }
 
-/// Writes a list of binaries where the file stands.
+/// Writes a list of binaries at the current offset.
 pub fn write_list<'h>(p: &'h Proc, file: Term<'h>, list: Term<'h>) -> BifResult<'h> {
     let mut rest = list;
     loop {
@@ -163,7 +163,7 @@ pub fn write_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 pub fn pwrite_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let offset = match size_arg(p, a[1])? {
         Ok(n) => n,
-        // What is to be written counts all the same.
+        // Bad data takes precedence over a bad offset.
         Err(e) => return slices(p, a[2]).map(|_| posix_error(p, e)),
     };
     match write_binaries(p, a[0], Some(offset), a[2])? {

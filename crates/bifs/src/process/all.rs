@@ -10,19 +10,19 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "processes_next", 1, processes_next_1, since 28),
 ];
 
-/// Places of the process table that are looked at for a reduction, and pids that are listed.
+/// Slots of the process table scanned per reduction, and pids listed per reduction.
 const SLOTS_PER_REDUCTION: usize = 1000;
 const PIDS: usize = 50;
-/// With fewer reductions left it begins in the process's next time slice.
+/// With fewer reductions left the BIF starts in the process's next time slice.
 const MIN_REDUCTIONS: i64 = 10;
 
-/// The numbers are there, the list is not: that is made in a further time slice.
+/// The process numbers, from which a further time slice makes the list; `None`: not read yet.
 struct Listing;
 impl SuspendedState for Listing {
     type In<'h> = Option<Vec<u32>>;
 }
 
-/// All at one time: the table is read in one go.
+/// All processes at one point in time: the table is read in one go.
 fn processes_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let shown = || Some(kvik_code::export(am::erlang, am::ptab_list_continue, 2));
     let begun = p.resumed::<Listing>();
@@ -46,8 +46,8 @@ fn processes_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.list(&pids))
 }
 
-/// Pids of a part of the table and where the next one begins, or `none` at its end. A process that is
-/// there all the time is in one of the parts.
+/// The pids in a part of the table and the start of the next part, or `none` at the table's end. A
+/// process that exists all the time is in one of the parts.
 fn processes_next_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let from = a[0].as_usize().ok_or_else(|| p.badarg())?;
     let limit = table().limit();
@@ -62,13 +62,13 @@ fn processes_next_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.tuple(&[p.heap.integer(next as i64), p.heap.list(&pids)]))
 }
 
-/// What OTP's suites want to know of it, in their record.
+/// The parameters of `processes/0`, in the record that OTP's test suites expect.
 pub(crate) fn info<'h>(p: &'h Proc) -> Term<'h> {
     let int = |n: usize| p.heap.integer(n as i64);
     p.heap.tuple(&[
         am::ptab_list_bif_info.into(),
         int(MIN_REDUCTIONS as usize),
-        // One piece, of so many places; none of it waits for processes that end.
+        // One chunk, and its number of slots; none of it waits for processes that end.
         int(1),
         int(table().limit()),
         int(SLOTS_PER_REDUCTION),

@@ -1,5 +1,5 @@
-//! A process's stack as text: what `process_info(Pid, backtrace)` and `process_display/2` show. Tools look for
-//! the functions in parentheses.
+//! A process's stack as text, for `process_info(Pid, backtrace)` and `process_display/2`. Tools
+//! look for the functions in parentheses.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -8,11 +8,11 @@ use kvik_jit::StackSlot;
 use kvik_proc::Proc;
 use kvik_term::{print, Atom};
 
-/// Where the process is, then its frames: where each comes back to, and its y registers. `called`: the BIF of
-/// `erlang` or `erts_internal` that the process has called to see its own stack.
+/// The program counter, then the frames: the return address of each, and its y registers. `called`:
+/// the BIF of `erlang` or `erts_internal` that the process has called to see its own stack.
 pub fn text(p: &Proc, called: Option<(Atom, &str)>) -> Vec<u8> {
     let mut out = Vec::new();
-    // Nothing that is written to a vector fails.
+    // Writing to a vector cannot fail.
     let _ = write_all(p, called, &mut out);
     out
 }
@@ -44,7 +44,7 @@ fn write_all(p: &Proc, called: Option<(Atom, &str)>, out: &mut Vec<u8>) -> std::
     Ok(())
 }
 
-/// The place a process is at.
+/// The program counter of a process: the address and its function.
 fn counter(p: &Proc, called: Option<(Atom, &str)>) -> (usize, String) {
     let (ip, next) = kvik_jit::goes_on(p);
     let bif = called.and_then(|(m, f)| kvik_code::find_export(m, Atom::existing(f)?, 2));
@@ -53,7 +53,7 @@ fn counter(p: &Proc, called: Option<(Atom, &str)>) -> (usize, String) {
         None => (ip, function_before(ip)),
     }
 }
-/// The function that an address lies in, or that ends there; and how far into it that is.
+/// The function that an address lies in, or that ends there, and the offset within it.
 fn function_before(address: usize) -> String {
     let found = || {
         let i = kvik_code::at(address)?;

@@ -1,4 +1,4 @@
-//! Itself, names, the dictionary, references, yielding, hibernation.
+//! BIFs on the calling process (dictionary, yielding, hibernation), names, unique values.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -35,11 +35,11 @@ fn make_ref_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 
 kvik_state::vm_state! {
     static UNIQUE: AtomicU64 = AtomicU64::new(0);
-    /// The last one given out, counted from the first there is.
+    /// The last monotonic integer given out, as an offset from the first.
     static MONOTONIC: AtomicU64 = AtomicU64::new(u64::MAX);
 }
 
-/// Where integers begin that need not be positive: the least small one.
+/// The first unique integer that need not be positive: the least small integer.
 pub const FIRST_UNIQUE: i64 = kvik_term::word::SMALL_MIN;
 
 pub fn monotonic_state() -> u64 {
@@ -89,7 +89,7 @@ fn register_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Ok(true.into());
     };
     let alive = pid == p.pid() || kvik_proc::process::table().get(pid, &kvik_sync::pin()).is_some();
-    // A process has one name at most; its own record of it tells what to take back at its end.
+    // A process has one name at most, which it keeps so that its exit can unregister it.
     if !alive {
         return Err(p.badarg_because(am::notalive));
     }
@@ -107,7 +107,7 @@ fn register_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     Ok(true.into())
 }
-/// Tells a process of its new name; where it has ended meanwhile the name goes again.
+/// Stores a new name in the process; if it has ended meanwhile, unregisters the name.
 fn set_name_there(pid: u32, name: kvik_term::Atom) {
     if kvik_proc::signal::inspect(pid, |p| p.set_name(Some(name))).is_some() {
         return;
@@ -187,7 +187,7 @@ fn group_leader_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.root(Root::GroupLeader))
 }
 fn hibernate_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    /// OTP's x registers.
+    /// The number of OTP's x registers.
     const MAX_ARGS: usize = 1024;
     if a[0].as_atom().is_none() || a[1].as_atom().is_none() {
         return Err(p.badarg());
@@ -209,7 +209,7 @@ fn bump_reductions_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     p.heap.bump_reductions(n.min(4000));
     Ok(true.into())
 }
-/// All that a process keeps that yields.
+/// The state of a process that yields: nothing.
 struct Yielded;
 impl SuspendedState for Yielded {
     type In<'h> = ();

@@ -17,7 +17,7 @@ fn process_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if a[0] == am::scheduler {
         return bind(p, a[1]);
     }
-    // `{monitor_nodes, Options}` as well.
+    // The flag may also be `{monitor_nodes, Options}`.
     let name = a[0].as_atom().or_else(|| a[0].as_tuple_n::<2>()?[0].as_atom());
     let known = match a[0].as_atom() {
         Some(name) => is_flag(name),
@@ -40,7 +40,7 @@ enum Moving {}
 impl SuspendedState for Moving {
     type In<'h> = usize;
 }
-/// It goes on on that scheduler.
+/// Binds the process to a scheduler, and continues there.
 fn bind<'h>(p: &'h Proc, v: Term<'h>) -> BifResult<'h> {
     if let Some(before) = p.resumed::<Moving>() {
         return Ok(p.heap.integer(before as i64));
@@ -128,7 +128,7 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
         _ => None,
     }
 }
-/// Saves the last `n` calls. How many were saved before.
+/// Sets how many of the last calls are saved; returns the previous number.
 fn save_calls(p: &Proc, n: usize) -> usize {
     if n > 0 {
         kvik_jit::breakpoints::notice_all_exports();
@@ -144,7 +144,7 @@ fn size<'h>(
 ) -> Option<Term<'h>> {
     Some(p.heap.integer(p.with_rare(f) as i64))
 }
-/// How often it was on before, with these options.
+/// Returns how often it was switched on before, with these options.
 fn monitor_nodes<'h>(p: &'h Proc, v: Term<'h>, options: Term<'h>) -> Option<Term<'h>> {
     let before = (hooks().node.monitor_nodes)(p, v.as_bool()?, options)?;
     Some(p.heap.integer(before as i64))
@@ -164,7 +164,7 @@ pub(super) fn queue_data_atom(off: bool) -> kvik_term::Atom {
     }
 }
 
-/// `process_flag(Pid, save_calls, N)`; answers atoms for errors: `badtype` where there is no such
+/// `process_flag(Pid, save_calls, N)`. Returns atoms for errors: `badtype` if there is no such
 /// process, `badarg` for another flag or value.
 fn process_flag_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(pid) = super::local(a[0]) else { return Ok(am::badtype.into()) };

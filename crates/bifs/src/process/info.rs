@@ -18,18 +18,18 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "is_process_alive", 2, is_process_alive_2),
 ];
 
-/// Which items, and how the answer is put together.
+/// The items asked for, and the form of the answer.
 #[derive(Clone)]
 enum Wanted {
-    /// One: `{Item, DeferredTerm}`, and `[]` for a name that isn't there.
+    /// One: `{Item, Value}`, and `[]` for a missing name.
     One(Atom),
-    /// A list, with `{registered_name, []}`.
+    /// A list, with `{registered_name, []}` for a missing name.
     List(Vec<Atom>),
-    /// The same without a name that isn't there.
+    /// The items of `process_info/1`, without a missing name.
     Usual,
 }
 
-/// Items that are told by the process itself, in its time slice, even where it could be looked at.
+/// Items that the process reports itself, in its time slice, even if another could read them.
 const BY_ITSELF: [Atom; 14] = [
     am::current_function,
     am::messages,
@@ -51,8 +51,8 @@ const BY_ITSELF: [Atom; 14] = [
 const COUNTS_MESSAGES: [Atom; 3] = [am::message_queue_len, am::memory, am::total_heap_size];
 
 impl Wanted {
-    /// May who asks look for itself, as OTP has it? That takes no time slice of the other, and who
-    /// runs next depends on it.
+    /// Whether the caller may read the items directly, as in OTP. This takes no time slice of the
+    /// other process, and so affects which process runs next.
     fn at_once(&self) -> bool {
         match self {
             Wanted::One(a) => !BY_ITSELF.contains(a),
@@ -67,13 +67,13 @@ impl Wanted {
             Wanted::Usual => ITEMS_1.iter().any(|a| items.contains(a)),
         }
     }
-    /// Does a process that asks about itself handle first what has come? As in OTP: where it may have sent
-    /// itself something, and where signals that it has taken over may become messages that it counts.
+    /// Whether a process that asks about itself handles its signals first. As in OTP: if it may
+    /// have sent itself something, or if pending signals may become messages that it counts.
     fn flushes(&self, p: &Proc) -> bool {
         let counts = self.has(&COUNTS_MESSAGES) && !self.has(&[am::messages]);
         p.has_sent_to_self() || counts && p.has_pending()
     }
-    /// About how many words the items that may be large have in an answer.
+    /// Estimated number of words of the potentially large items in an answer.
     fn words(&self, of: &Proc) -> usize {
         let items = match self {
             Wanted::One(a) => std::slice::from_ref(a),
@@ -105,14 +105,14 @@ fn large_item_words(of: &Proc, a: Atom) -> usize {
     words
 }
 
-/// Who answers.
+/// Which process reads the items.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum By {
-    /// The process, which asks about itself.
+    /// The process itself, about itself.
     Own,
-    /// The process, in its time slice, to another that asked by a signal.
+    /// The process itself, in its time slice, for another that asked by a signal.
     Turn,
-    /// Who asks, having a look at it.
+    /// The process that asks, by inspecting the other one.
     Other,
 }
 
@@ -126,7 +126,7 @@ fn answer<'h>(of: &Proc, by: By, h: &'h kvik_heap::Heap, w: &Wanted) -> Option<T
         Wanted::One(am::registered_name) if of.name().is_none() => Some(Term::NIL),
         Wanted::One(a) => pair(*a),
         Wanted::List(all) => {
-            // As in OTP, the length follows the messages where both are asked for.
+            // As in OTP, the length agrees with the messages if both are asked for.
             let hidden = of.flag(flag::SENSITIVE) && all.contains(&am::messages);
             let value = |a: &Atom| match *a {
                 am::message_queue_len if hidden => Some(h.tuple(&[(*a).into(), Term::int(0)])),
@@ -143,15 +143,15 @@ fn answer<'h>(of: &Proc, by: By, h: &'h kvik_heap::Heap, w: &Wanted) -> Option<T
     }
 }
 
-/// More signals had come to a process that asks about itself than it can handle in this time slice.
-/// True once it has handled all that came before it asked; others may come faster than they are
-/// handled.
+/// State of a process that asks about itself and has more signals pending than it can handle in
+/// one time slice. Becomes true once those from before the call are handled; it does not wait for
+/// later ones, which may arrive faster than they are handled.
 struct Flush;
 impl SuspendedState for Flush {
     type In<'h> = Arc<AtomicBool>;
 }
 impl Flush {
-    /// Sends the process a signal that stands behind all that have come.
+    /// Sends the process a signal, as a marker behind all that have arrived.
     fn begin(p: &Proc) -> Arc<AtomicBool> {
         let done = Arc::new(AtomicBool::new(false));
         let handled = done.clone();
@@ -160,8 +160,8 @@ impl Flush {
     }
 }
 
-/// Handles what has come to a process that asks about itself, in further time slices where that is
-/// much.
+/// Handles the signals of a process that asks about itself, over several time slices if there are
+/// many.
 fn handle_own(p: &Proc, flush: Option<Arc<AtomicBool>>) -> Result<(), Raised> {
     p.fetch_signals();
     p.check_exit()?;
@@ -233,7 +233,7 @@ fn is_process_alive_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if kvik_proc::signal::inspect(n, Proc::is_settled) == Some(true) {
         return super::found(p, true.into());
     }
-    // Through its inbox: an exit signal sent before counts.
+    // Ask through its inbox, so that exit signals sent before take effect first.
     let ask = kvik_code::export(am::erts_internal, am::is_process_alive, 1);
     Err(p.trap_in_next_turn(ask, a))
 }

@@ -1,4 +1,4 @@
-//! What `process_info` tells of each item.
+//! The items of `process_info` and their values.
 
 use kvik_heap::roots::Root;
 use kvik_heap::Heap;
@@ -12,7 +12,7 @@ use kvik_term::{am, Atom, Term};
 
 use super::flags::queue_data_atom;
 
-/// What `process_info/1` shows, in its order.
+/// The items of `process_info/1`, in order.
 pub(super) const ITEMS_1: &[Atom] = &[
     am::registered_name,
     am::current_function,
@@ -57,7 +57,7 @@ const OTHERS: &[Atom] = &[
 pub(super) fn is_known(a: Atom) -> bool {
     items().any(|i| i == a)
 }
-/// All that may be asked for.
+/// All items that may be asked for.
 pub(crate) fn items() -> impl Iterator<Item = Atom> {
     ITEMS_1.iter().chain(OTHERS).copied()
 }
@@ -138,14 +138,14 @@ fn mfa(h: &Heap, f: Option<(Atom, Atom, u32)>) -> Term<'_> {
         None => am::undefined.into(),
     }
 }
-/// The innermost line of its stack.
+/// The innermost entry of the process's stack trace.
 fn place<'h>(p: &Proc, own: bool, h: &'h Heap) -> Option<Term<'h>> {
     if p.is_hibernating() {
         let call = [am::erlang.into(), am::hibernate.into(), Term::int(3), Term::NIL];
         return Some(h.tuple(&call));
     }
     if !own && p.heap.ip() == kvik_jit::start_ip().get() {
-        // It has not begun yet.
+        // The process has not run yet.
         let (m, f, a) = p.initial_call();
         return Some(h.tuple(&[m.into(), f.into(), Term::int(a as i32), Term::NIL]));
     }
@@ -155,7 +155,7 @@ fn place<'h>(p: &Proc, own: bool, h: &'h Heap) -> Option<Term<'h>> {
     }
     Some((hooks().stacktrace)(p, h, own, 1).as_cons()?.head())
 }
-/// Words of its heap, and of messages that are part of it.
+/// Words of the process's heap, and of messages that are part of it.
 fn heap_words(p: &Proc) -> usize {
     let s = p.heap.sizes();
     let queue = if p.flag(flag::OFF_HEAP_QUEUE) { 0 } else { p.message_words() };
@@ -165,8 +165,8 @@ fn heap_words(p: &Proc) -> usize {
 pub fn status_of(p: &Proc) -> Atom {
     status(p, false)
 }
-/// What a process tells another by an answer to a signal, in its own time slice: it runs then, but
-/// where it was woken by that signal alone.
+/// The status that a process reports in answer to a signal, in its own time slice: running, unless
+/// that signal alone woke it.
 pub(super) fn status_in_turn(p: &Proc) -> Atom {
     match status(p, false) {
         am::runnable => am::running,
@@ -184,7 +184,7 @@ fn status(p: &Proc, own: bool) -> Atom {
         _ => am::runnable,
     }
 }
-/// The first messages, so many at most.
+/// The first messages, at most `most`.
 fn messages<'h>(p: &Proc, h: &'h Heap, most: usize) -> Term<'h> {
     if p.flag(flag::SENSITIVE) {
         return Term::NIL;
@@ -233,7 +233,7 @@ fn watchers<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
             x.monitored_by.iter().filter_map(watcher).collect()
         })
         .unwrap_or_default();
-    // The one who came last first.
+    // Latest first.
     all.reverse();
     h.list(&all)
 }
@@ -263,7 +263,7 @@ fn gc_settings<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     all.push(h.tuple(&[am::minor_gcs.into(), minor]));
     h.list(&all)
 }
-/// A process as a crash dump shows it: its name, how it began, its sizes, where it is.
+/// A process as a crash dump shows it: name, initial call, sizes, program counter.
 pub fn dump(p: &Proc, own: bool) -> Vec<u8> {
     let h = Heap::detached();
     let sizes = p.heap.sizes();

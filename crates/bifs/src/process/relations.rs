@@ -79,13 +79,13 @@ fn unlink_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// What a monitor of this kind and item watches; with what is known of its end already.
+/// The target of a monitor of this kind and item. A local name is resolved here.
 fn target<'h>(kind: Term<'h>, item: Term<'h>) -> Option<Target> {
     let is_port = kind == am::port;
     match (kind.as_atom()?, item.view()) {
         (am::process, View::Pid(_)) => Some(Target::Remote(OwnedTerm::new(item))),
         (am::port, View::Port(PortTerm::Local(n))) => Some(Target::Port(n)),
-        // A port of this node from before it was started.
+        // A port of this node from before the node was started.
         (am::port, View::Port(_)) if node::is_own(item) => {
             Some(Target::Remote(OwnedTerm::new(item)))
         }
@@ -121,8 +121,8 @@ fn start<'h>(
     alias: Option<AliasKind>,
 ) -> Term<'h> {
     let id = RefId::next();
-    // Nobody learns anything from watching itself: the reference is all there is to it, and no alias
-    // either, as in OTP.
+    // A process that monitors itself only gets the reference: no monitor, and no alias either, as
+    // in OTP.
     let own = match &target {
         Target::Process(n) => *n == p.pid(),
         Target::Named { pid, .. } => pid.same(p.self_pid()),
@@ -149,7 +149,7 @@ fn monitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let t = monitored(p, a[0], a[1])?;
     Ok(start(p, t, None, None))
 }
-/// `{alias, Kind}` and `{tag, Term}`.
+/// The options `{alias, Kind}` and `{tag, Term}`.
 pub(super) fn monitor_options(t: Term<'_>) -> Option<(Option<OwnedTerm>, Option<AliasKind>)> {
     let (mut tag, mut alias) = (None, None);
     let mut options = t.list();
@@ -171,7 +171,7 @@ pub(super) fn monitor_options(t: Term<'_>) -> Option<(Option<OwnedTerm>, Option<
     options.rest.is_nil().then_some((tag, alias))
 }
 fn monitor_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    // What is wrong with the options is told first.
+    // Errors in the options are reported first.
     let (tag, alias) = monitor_options(a[2]).ok_or_else(|| p.badarg_because(am::badopt))?;
     let t = monitored(p, a[0], a[1])?;
     Ok(start(p, t, tag, alias))
@@ -240,8 +240,8 @@ fn unalias_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// An exit signal to itself: where that ends it, it does in its next time slice, and nothing runs
-/// before. Else it is handled as other signals are.
+/// An exit signal from a process to itself. If it ends the process, it does so in the next time
+/// slice, before any code runs. Otherwise it is handled like other signals.
 fn exit_self<'h>(p: &'h Proc, own: Term<'static>, reason: Term<'h>) -> BifResult<'h> {
     if p.resumed::<Exiting>().is_none() {
         p.send_exit(own, reason);

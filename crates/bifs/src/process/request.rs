@@ -1,4 +1,4 @@
-//! What one process has another do: system tasks, group leader, suspension, display.
+//! Requests to other processes: system tasks, group leader, suspension, display.
 
 use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
@@ -32,7 +32,7 @@ enum Task {
     CheckCode(Atom),
     /// Literals of purged code are copied when the process is collected.
     CopyLiterals,
-    /// Nothing: for tests.
+    /// Does nothing; for tests.
     Test,
 }
 
@@ -59,7 +59,7 @@ fn task(t: Term<'_>) -> Option<(Atom, OwnedTerm, Task)> {
 
 fn run(p: Option<&Proc>, t: Task) -> Term<'static> {
     if let (Some(p), Task::CheckCode(_) | Task::CopyLiterals) = (p, t) {
-        // What it was sent before may hold what is asked about, or may have ended it.
+        // Earlier signals may refer to the code or literals in question, or may end the process.
         p.handle_all_signals();
     }
     match (p.filter(|p| !p.is_exiting()), t) {
@@ -105,7 +105,7 @@ fn check_process_code_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let m = a[0].as_atom().ok_or_else(|| p.badarg())?;
     Ok((hooks().uses_old_code)(p, m).into())
 }
-/// No process runs anywhere but on a scheduler.
+/// Processes run on normal schedulers only, never on dirty ones.
 fn check_dirty_process_code_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     super::local(a[0]).ok_or_else(|| p.badarg())?;
     a[1].as_atom().ok_or_else(|| p.badarg())?;
@@ -195,7 +195,7 @@ fn suspend_process_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             x.suspending.insert(to, times);
         });
     }
-    // Where nothing comes before it, it is suspended here and now.
+    // If no earlier signal is pending, the process is suspended right here.
     let suspended = inspect(to, |of| match already {
         true => of.rare(|x| x.suspended_by.contains_key(&own)).unwrap_or(false),
         false if of.is_undisturbed() => {

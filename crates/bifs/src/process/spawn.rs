@@ -1,4 +1,4 @@
-//! Making processes: `spawn*`, `spawn_request`.
+//! Starting processes: `spawn*`, `spawn_request`.
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::limits::{next_heap_size, MaxHeap};
@@ -19,7 +19,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "spawn_system_process", 3, spawn_system_process_3),
 ];
 
-/// Which answers a `spawn_request` sends, and their first element.
+/// Which replies a `spawn_request` sends, and their first element.
 pub struct SpawnReply {
     pub success: bool,
     pub error: bool,
@@ -36,7 +36,7 @@ pub fn mfa<'h>(a: &[Term<'h>]) -> Option<(Atom, Atom, Term<'h>)> {
     Some((a[0].as_atom()?, a[1].as_atom()?, a[2]))
 }
 
-/// One option; `None` for one there is not.
+/// Parses one option; `None` if it is unknown or invalid.
 pub fn option(o: &mut SpawnOptions, r: &mut Option<&mut SpawnReply>, t: Term<'_>) -> Option<()> {
     match t.as_atom() {
         Some(am::link) => o.link = true,
@@ -72,10 +72,10 @@ pub fn option(o: &mut SpawnOptions, r: &mut Option<&mut SpawnReply>, t: Term<'_>
     Some(())
 }
 
-/// A list of a million elements is not what a first heap of that many words is for.
+/// Limit of a process's first heap, in words; a larger `min_heap_size` is cut to it.
 const MAX_FIRST_HEAP: usize = 1 << 28;
 
-/// What is told of a call with these options where the caller has a token of sequential tracing.
+/// What sequential tracing reports of a call with these options, if the caller has a token.
 fn request(
     p: &Proc,
     options: Term<'_>,
@@ -116,7 +116,7 @@ fn spawn_system_process_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn spawn_opt_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let mut o = SpawnOptions::default();
-    // What is wrong with the options is told first.
+    // Errors in the options are reported first.
     let all = a[3].list_to_vec().ok_or_else(|| p.badarg_because(am::badopt))?;
     for t in all {
         option(&mut o, &mut None, t).ok_or_else(|| p.badarg_because(am::badopt))?;
@@ -144,13 +144,13 @@ fn reference<'h>(p: &'h Proc, id: kvik_proc::RefId, alias: bool) -> Term<'h> {
     }
 }
 
-/// Answers atoms for errors, which `erlang.erl` raises; a failure to spawn comes as a message.
+/// Returns atoms for errors, which `erlang.erl` raises; a failure to spawn comes as a message.
 fn spawn_request_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(m) = mfa(a) else { return Ok(am::badarg.into()) };
     let Some(all) = a[3].list_to_vec() else { return Ok(am::badopt.into()) };
     let mut o = SpawnOptions::default();
     let mut r = SpawnReply::default();
-    // How to answer may be said behind what is wrong.
+    // Parse all options: those for the reply may follow an invalid one.
     let bad = all.into_iter().filter(|t| option(&mut o, &mut Some(&mut r), *t).is_none()).count();
     let good = bad == 0 && o.heap_fits();
     let has_alias = o.monitor.as_ref().is_some_and(|m| m.1.is_some());

@@ -19,7 +19,7 @@ pub const BIFS: &[BifEntry] = &[
 
 const MS: i64 = 1_000_000;
 
-/// Deadline in nanoseconds of `clock::now`: any time there is on Erlang's monotonic clock.
+/// Deadline in nanoseconds of `clock::now`, for any time on Erlang's monotonic clock.
 fn deadline(t: Term<'_>, absolute: bool) -> Option<At> {
     let ns = i128::from(t.as_i64()?) * i128::from(MS);
     let begin = i128::from(clock::begin());
@@ -65,7 +65,7 @@ fn start_timer_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     start(p, a, true)
 }
 
-/// `{async, _}` and `{info, _}`.
+/// The options `{async, _}` and `{info, _}`.
 fn options<'h>(
     p: &'h Proc,
     t: Term<'h>,
@@ -88,14 +88,14 @@ fn left<'h>(p: &'h Proc, ns: Option<u64>) -> Term<'h> {
         None => false.into(),
     }
 }
-/// A timer's reference; another node's, that has no timer here, is `None`.
+/// A timer's reference; `None` for another node's, which has no timer here.
 fn id<'h>(p: &'h Proc, t: Term<'h>) -> Result<Option<RefId>, kvik_proc::Raised> {
     match t.view() {
         View::Ref(_) => Ok(RefId::of_term(t)),
         _ => Err(p.badarg()),
     }
 }
-/// Answers now, or with a message.
+/// Returns the result, or sends it as a message.
 fn answer<'h>(
     p: &'h Proc,
     tag: kvik_term::Atom,

@@ -3,7 +3,7 @@
 use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
-/// In one set's list: what says how it works, then what it holds.
+/// A list for each poll set: its kind, sizes and limits.
 pub(super) fn check_io<'h>(p: &'h Proc) -> BifResult<'h> {
     let h = &p.heap;
     let atom = |name: &str| match Atom::intern(name) {

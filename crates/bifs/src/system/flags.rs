@@ -33,7 +33,7 @@ kvik_state::vm_state! {
     ];
 }
 
-/// The number among the settings of new processes that a flag stands for.
+/// The default for new processes that a flag names.
 fn setting<'d>(d: &'d mut Defaults, name: &str) -> Option<&'d mut usize> {
     Some(match name {
         "fullsweep_after" => &mut d.fullsweep_after,
@@ -42,7 +42,7 @@ fn setting<'d>(d: &'d mut Defaults, name: &str) -> Option<&'d mut usize> {
         _ => return None,
     })
 }
-/// Sets one; the one before. `None`: there is none of that name.
+/// Sets a default; returns the previous value. Outer `None`: unknown name; inner: no valid value.
 fn set_setting(name: &str, to: Option<usize>) -> Option<Option<usize>> {
     Defaults::change(|d| {
         let n = setting(d, name)?;
@@ -56,7 +56,7 @@ fn set_setting(name: &str, to: Option<usize>) -> Option<Option<usize>> {
     })
 }
 
-/// How many system tasks of a process may be outstanding: what the command line says.
+/// Sets from the command line how many system tasks of a process may be outstanding.
 pub fn set_outstanding_requests(n: usize) {
     let limit = NUMBERS.iter().find(|x| x.name == "outstanding_system_requests_limit");
     limit.into_iter().for_each(|l| l.value.store(n as i64, Relaxed));
@@ -68,22 +68,22 @@ pub(super) fn get(name: &str) -> Option<i64> {
     }
     NUMBERS.iter().find(|n| n.name == name).map(|n| n.value.load(Relaxed))
 }
-/// Frames of a stack trace.
+/// Maximum number of frames in a stack trace.
 pub fn backtrace_depth() -> usize {
     usize::try_from(get("backtrace_depth").unwrap_or(8)).unwrap_or(8)
 }
 
-/// What match specifications of tracing share.
+/// The trace control word, which trace match specifications read and write.
 pub fn trace_control_word() -> i64 {
     get("trace_control_word").unwrap_or(0)
 }
-/// Sets it; the one before.
+/// Sets the trace control word; returns the previous value.
 pub fn set_trace_control_word(n: i64) -> i64 {
     let word = NUMBERS.iter().find(|x| x.name == "trace_control_word");
     word.map_or(0, |w| w.value.swap(n, Relaxed))
 }
 
-/// Schedulers are bound to no processor, however that is asked for.
+/// The bind types that are accepted; schedulers stay unbound with each of them.
 const BIND_TYPES: [&str; 9] = [
     "unbound",
     "default_bind",
@@ -100,7 +100,7 @@ kvik_state::vm_state! {
     static WALL_TIME: AtomicBool = AtomicBool::new(false);
 }
 
-/// Do schedulers tell how long they were active?
+/// Whether `scheduler_wall_time` is on.
 pub fn wall_time_on() -> bool {
     WALL_TIME.load(Relaxed)
 }
@@ -113,7 +113,7 @@ fn switch<'h>(p: &'h Proc, on: Option<Term<'h>>, flag: &AtomicBool) -> BifResult
     Ok(Term::bool(flag.swap(on, Relaxed)))
 }
 
-/// Says what threads spend their time on, no more, or from 0.
+/// Switches microstate accounting on or off, or resets it.
 fn microstates<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
     let others = crate::blocking_pool::meters(usize::MAX);
     let reset = value.as_atom().is_some_and(|a| a.name() == "reset");
@@ -126,7 +126,7 @@ fn microstates<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
 }
 
 kvik_state::vm_state! {
-    /// How many schedulers for dirty work on processors are online; 0 until that is changed.
+    /// How many dirty CPU schedulers are online; 0 until that is changed.
     static DIRTY_CPU: AtomicUsize = AtomicUsize::new(0);
 }
 
@@ -136,7 +136,7 @@ pub(super) fn dirty_cpu_online() -> usize {
         n => n,
     }
 }
-/// Sets how many schedulers are online; those for dirty work go with them in proportion.
+/// Sets how many schedulers are online, and dirty CPU schedulers in proportion.
 fn set_online(n: usize) -> Option<usize> {
     let all = online::set_online(n)?;
     if n != all {
@@ -207,7 +207,7 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// What stands in the way of several schedulers at work.
+/// Whether multi-scheduling is enabled, or how it is blocked.
 pub(super) fn multi_scheduling<'h>(p: &'h Proc) -> BifResult<'h> {
     told(p, online::blocked())
 }

@@ -6,10 +6,10 @@ use kvik_term::{am, print, Term};
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "halt", 2, halt_2)];
 
-/// How the program is to end.
+/// How the program ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Halt {
-    /// With a code, after pending output where `flush`.
+    /// With a code, after pending output if `flush`.
     Code { code: i32, flush: bool },
     /// With a core dump.
     Abort,
@@ -39,7 +39,7 @@ fn end(p: &Proc, h: Halt) {
     }
 }
 
-/// Without its system processes the machine cannot go on.
+/// Ends the program: the VM cannot run without its system processes.
 fn system_process_ends(p: &Proc, reason: &OwnedTerm) {
     let shown = |t: Term<'_>| String::from_utf8_lossy(&print::display(t)).into_owned();
     let (pid, reason) = (shown(p.self_pid()), shown(reason.term()));
@@ -49,7 +49,7 @@ pub fn install() {
     kvik_proc::hooks::on_system_exit(system_process_ends);
 }
 
-/// Most characters of a slogan that are kept.
+/// Slogans are cut to this many characters.
 const SLOGAN: usize = 1023;
 
 fn halt_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

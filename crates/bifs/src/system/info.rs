@@ -14,7 +14,7 @@ use crate::{dump, filename};
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "system_info", 1, system_info_1)];
 
-/// What a process may do before the next has its time slice.
+/// Reductions in a time slice.
 const REDUCTIONS_A_TURN: usize = 4000;
 
 /// The end of OTP's time range: the last monotonic time, in native units.
@@ -47,7 +47,7 @@ fn heap_sizes() -> Vec<i64> {
 fn system_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what] = *a else { return Err(p.badarg()) };
     match what.as_atom() {
-        // What is asked for most.
+        // First, because it is asked for most often.
         Some(am::scheduler_id) => {
             Ok(p.heap.integer(kvik_proc::sched::current().map_or(1, |n| n as i64 + 1)))
         }
@@ -80,7 +80,7 @@ fn numbers(name: &str) -> Option<i64> {
         "dirty_io_schedulers" => c.dirty_io,
         "thread_pool_size" => c.async_threads,
         "process_count" => kvik_proc::process::table().count(),
-        // The most that OTP tells of; the table has a place more.
+        // OTP's maximum; the table has one slot more.
         "process_limit" => kvik_proc::process::table().limit().min((1 << 27) - 1),
         "port_count" => kvik_port::table::count(),
         "port_limit" => kvik_port::table::limit(),
@@ -133,7 +133,7 @@ const ATOMS: &[(&str, &str)] = &[
     ("debug_compiled", "false"),
     ("lock_checking", "false"),
     ("lock_counting", "false"),
-    // As OTP says of itself, whose JIT chooses by comparing too.
+    // As OTP reports, although its JIT compares too, instead of using jump tables.
     ("beam_jump_table", "true"),
     ("constant_pool_support", "true"),
     ("endian", "little"),
@@ -164,7 +164,7 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         "time_offset" => atom(p, super::time_warp::state())?,
         "time_correction" => c.time_correction.into(),
         "modified_timing_level" => c.modified_timing.map_or(am::undefined.into(), int),
-        // `numbers` tells the others.
+        // The others are in `numbers`.
         "delayed_node_table_gc" => am::infinity.into(),
         "ets_always_compress" => c.ets_always_compress.into(),
         "ets_realloc_moves" => c.ets_realloc_moves.into(),
@@ -228,7 +228,7 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         }
         "alloc_util_allocators" | "snifs" | "allocated_areas" => Term::NIL,
         "allocator" => h.tuple(&[am::undefined.into(), Term::NIL, Term::NIL, Term::NIL]),
-        // No C compiler made this.
+        // No C compiler was used, so there are no flags.
         "compile_info" => {
             let none = |k: &str| Ok(h.tuple(&[atom(p, k)?, Term::NIL]));
             h.list(&[none("ldflags")?, none("cflags")?, none("config_h")?])
@@ -248,7 +248,7 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
     })
 }
 
-/// What OTP's emulator would have been started with, as `erl` would have asked for it.
+/// The arguments with which `erl` would have started OTP's emulator.
 fn emu_args<'h>(p: &'h Proc) -> BifResult<'h> {
     let all = super::EMU_ARGS.get().map_or(&[][..], |v| v);
     let one = |a: &OsString| filename::from_native(p, a.as_bytes()).ok_or_else(|| p.badarg());
@@ -262,7 +262,7 @@ fn blockers(p: &Proc, normal: bool) -> Term<'_> {
     p.heap.list(&pids)
 }
 
-/// What the machine does by itself, without a library's help.
+/// The atomic operations that the CPU has, without a library.
 fn ethread_info<'h>(p: &'h Proc) -> Term<'h> {
     let h = &p.heap;
     let native = h.string("native");
@@ -276,7 +276,7 @@ fn flag_pair<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
     Ok(p.heap.tuple(&[atom(p, name)?, p.heap.integer(n)]))
 }
 
-/// What `erl` says when it starts, with our name in it.
+/// The banner that `erl` prints when it starts, with kvik's name in it.
 pub fn system_version() -> String {
     let c = config();
     format!(
@@ -328,8 +328,8 @@ fn time_source<'h>(p: &'h Proc, clock: &str, monotonic: bool) -> BifResult<'h> {
     Ok(h.list(&list))
 }
 
-/// `{memory_internal, Ref, Allocators}`: each thread that works beside processes but one answers
-/// with a message. None has an allocator of OTP's.
+/// `{memory_internal, Ref, Allocators}`: one message for each auxiliary work thread but one. None
+/// of them has any of OTP's allocators.
 fn memory_internal<'h>(p: &'h Proc, r: Term<'h>, names: Term<'h>) -> BifResult<'h> {
     let names = names.list_to_vec().ok_or_else(|| p.badarg())?;
     let off: Vec<_> = names.iter().map(|n| p.heap.tuple(&[*n, Term::bool(false)])).collect();
@@ -351,7 +351,7 @@ fn pair<'h>(p: &'h Proc, what: Term<'h>) -> BifResult<'h> {
     let Some([k, v]) = what.as_tuple_n::<2>() else {
         return Err(p.badarg());
     };
-    // None of OTP's allocators is there: all are off.
+    // kvik has none of OTP's allocators: all are off.
     if let (Some("allocator" | "allocator_sizes"), Some(names)) =
         (k.as_atom().map(Atom::name), v.list_to_vec())
     {

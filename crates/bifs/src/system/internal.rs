@@ -1,5 +1,4 @@
-//! Small natives of `erts_internal`, this node, and dynamic tracing, which
-//! we are built without.
+//! Small BIFs of `erts_internal`, `node/0,1`, and dynamic tracing, which kvik is built without.
 
 use std::sync::RwLock;
 
@@ -27,14 +26,14 @@ pub const BIFS: &[BifEntry] = &[
     bif!("error_logger", "warning_map", 0, warning_map_0),
 ];
 
-/// There are no tags to spread: only the argument is judged.
+/// There are no tags to spread: only checks the argument.
 fn dt_spread_tag_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     a[0].as_bool().map(|_| true.into()).ok_or_else(|| p.badarg())
 }
 fn undefined<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(am::undefined.into())
 }
-/// What `dt_spread_tag` gave.
+/// Accepts only what `dt_spread_tag` returns.
 fn dt_restore_tag_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let is_tag = a[0].as_bool() == Some(true);
     is_tag.then(|| Term::bool(true)).ok_or_else(|| p.badarg())
@@ -48,7 +47,7 @@ fn notsup<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 fn nanoseconds<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.integer(1_000_000_000))
 }
-/// All schedulers answer while this one does.
+/// Always `ok`: while this scheduler responds, all are taken to respond.
 fn system_check_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match a.first().and_then(|t| t.as_atom()).map(Atom::name) {
         Some("schedulers") => Ok(am::ok.into()),
@@ -59,10 +58,10 @@ fn is_system_process_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let pid = a.first().and_then(|t| t.as_local_pid()).ok_or_else(|| p.badarg())?;
     let guard = kvik_sync::pin();
     let task = kvik_proc::process::table().get(pid, &guard);
-    // One that has ended is none.
+    // A process that has ended is not a system process.
     Ok(Term::bool(task.is_some_and(|t| t.is_system())))
 }
-/// Schedulers and one more thread do the work beside processes.
+/// The schedulers and one more thread do the auxiliary work.
 fn no_aux_work_threads_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.integer(super::schedulers() as i64 + 1))
 }
@@ -113,7 +112,7 @@ kvik_state::vm_state! {
     static WARNING_MAP: RwLock<Atom> = RwLock::new(am::warning);
 }
 
-/// `+W`: what warnings are logged as.
+/// `+W`: the level that warnings are logged at.
 pub fn set_warning_map(level: Atom) {
     *WARNING_MAP.write().unwrap_or_else(|e| e.into_inner()) = level;
 }

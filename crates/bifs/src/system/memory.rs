@@ -8,7 +8,7 @@ use kvik_term::{Atom, Term};
 pub const BIFS: &[BifEntry] =
     &[bif!("erlang", "memory", 0, memory_0), bif!("erlang", "memory", 1, memory_1)];
 
-/// Bytes of the program in memory, as the kernel says.
+/// Resident set size of the program in bytes, from the kernel.
 fn resident() -> usize {
     let pages = kvik_env::fs::read_to_string("/proc/self/statm")
         .ok()
@@ -16,15 +16,15 @@ fn resident() -> usize {
     pages.unwrap_or(0) * 4096
 }
 
-/// The names, and for each where it stands and how to find it.
+/// Bytes of atoms: the names, and for each its table and index entries.
 fn atoms() -> usize {
     const ENTRY: usize = size_of::<&str>() + size_of::<u64>();
     let names = (0..Atom::count() as u32).filter_map(Atom::from_index);
     names.map(|a| a.name().len() + ENTRY).sum()
 }
 
-/// What processes have: themselves, and their heaps and stacks. (Messages that wait, and fragments
-/// beside a heap, are part of the total only.)
+/// Bytes of processes: the tasks, and their heaps and stacks. (Waiting messages and heap fragments
+/// are part of the total only.)
 fn processes() -> usize {
     kvik_proc::process::table().count() * size_of::<kvik_proc::Task>() + BLOCKS.sum()
 }
@@ -37,7 +37,7 @@ fn tables(words: fn(&Table) -> usize) -> usize {
 fn items() -> [(&'static str, usize); 9] {
     with_tables(tables(|t| t.read(0, Access::Info).map_or(0, |s| t.memory(&s))))
 }
-/// The same for a dump: without tables that somebody writes to.
+/// The same for a dump, which may not wait: without tables that are being written to.
 pub fn items_without_waiting() -> [(&'static str, usize); 9] {
     with_tables(tables(|t| t.try_peek().map_or(0, |s| t.memory(&s))))
 }
@@ -64,7 +64,7 @@ fn pair<'h>(p: &'h Proc, name: Term<'h>, n: usize) -> Term<'h> {
 fn memory_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     memory(p)
 }
-/// All figures.
+/// All items with their values.
 pub fn memory<'h>(p: &'h Proc) -> BifResult<'h> {
     let mut list = Vec::new();
     for (name, n) in items() {

@@ -1,4 +1,4 @@
-//! `erlang:system_monitor/0,1,2`. What is told is `kvik_proc::sysmon`'s.
+//! `erlang:system_monitor/0,1,2`. The events come from `kvik_proc::sysmon`.
 
 use kvik_proc::sysmon::{self, MonitorLimits};
 use kvik_proc::{bif, trace, BifEntry, BifResult, Proc};
@@ -68,5 +68,5 @@ fn limits(options: Term<'_>) -> Option<MonitorLimits> {
     }
     Some(l)
 }
-/// Heaps of fewer words are nothing out of the ordinary.
+/// Minimum of the `large_heap` limit, in words.
 const MIN_LARGE_HEAP: u64 = 16_384;

@@ -1,5 +1,5 @@
-//! The processors of this machine: how many there are, which of them we may use, how they belong
-//! together (`cpu_topology`), and how threads that share something would be spread over them.
+//! The processors of this machine: how many there are, how many the program may use, their topology
+//! (`cpu_topology`), and how groups of threads would be spread over them.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
@@ -9,8 +9,8 @@ use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Term};
 
-/// One logical processor, as OTP's `#cpu{}` has it: its node, the processor, the node within that
-/// processor, core, thread and own number; -1 for what there is not.
+/// One logical processor, as in OTP's `#cpu{}`: its node, the processor, the node within that
+/// processor, core, thread and own number; -1 for a level that does not exist.
 pub(super) type Cpu = [i32; 6];
 pub(super) const NODE: usize = 0;
 pub(super) const PROCESSOR: usize = 1;
@@ -31,7 +31,7 @@ pub(super) struct Found {
 #[derive(Default)]
 struct State {
     found: Option<Found>,
-    /// What `system_flag(cpu_topology, ...)` said.
+    /// The topology set by `system_flag(cpu_topology, ...)` or `+sct`.
     defined: Option<Vec<Cpu>>,
 }
 kvik_state::vm_state! {
@@ -42,11 +42,11 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// What was found when it was first asked for, or last updated.
+/// The processors as found at the first call, or at the last update.
 pub(super) fn found() -> Found {
     state().found.get_or_insert_with(look).clone()
 }
-/// Looks anew: has anything changed?
+/// Reads the processors anew; returns whether anything has changed.
 pub(super) fn update() -> bool {
     let (new, mut s) = (look(), state());
     s.found.replace(new.clone()).is_some_and(|old| old != new)
@@ -62,7 +62,7 @@ fn look() -> Found {
     let cpus = topology().filter(|c| c.len() >= online && c.len() <= configured);
     Found { configured, online, available: or(allowed()), cpus }
 }
-/// Of `3` or `0-7`.
+/// The length of a range such as `3` or `0-7`.
 fn length_of_range(s: &str) -> Option<usize> {
     let (a, b) = s.split_once('-').unwrap_or((s, s));
     let (a, b): (usize, usize) = (a.parse().ok()?, b.parse().ok()?);
@@ -76,7 +76,7 @@ fn allowed() -> usize {
     digits.map(|d| d.count_ones() as usize).sum()
 }
 
-/// The numbers of the entries of a directory that are called `name` and a number.
+/// The numbers N of the entries of a directory that are named `name` followed by N.
 fn numbered(dir: &Path, name: &str) -> Vec<i32> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let number = |e: fs::DirEntry| e.file_name().to_str()?.strip_prefix(name)?.parse().ok();
@@ -111,7 +111,7 @@ fn read_cpus(dir: &Path, node: i32, all: &mut Vec<Cpu>) {
         }
     }
 }
-/// A single node is none; where a processor has several, they are its nodes.
+/// A single node is dropped. Several nodes of one processor become nodes within it.
 fn settle_nodes(all: &mut [Cpu], nodes: usize) {
     let known = all.to_vec();
     for c in all {
@@ -125,7 +125,7 @@ fn settle_nodes(all: &mut [Cpu], nodes: usize) {
     }
 }
 
-/// `used`, `detected` or `defined`.
+/// `which`: `used`, `detected` or `defined`.
 pub(super) fn cpu_topology<'h>(p: &'h Proc, which: &str) -> BifResult<'h> {
     let t = internal(&p.heap, chosen(which));
     Err(p.trap(kvik_code::export(am::erlang, am::format_cpu_topology, 1), &[t]))
@@ -150,7 +150,7 @@ fn internal(h: &Heap, cpus: Option<Vec<Cpu>>) -> Term<'_> {
     h.list(&rows)
 }
 
-/// `system_flag(cpu_topology, T)`: `erlang.erl` puts it into rows and calls the one below.
+/// `system_flag(cpu_topology, T)`: `erlang.erl` converts T to rows and calls `set_internal`.
 pub(super) fn set<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
     Err(p.trap(kvik_code::export(am::erlang, am::set_cpu_topology, 1), &[t]))
 }
@@ -173,8 +173,8 @@ fn rows(t: Term<'_>) -> Option<Vec<Cpu>> {
     };
     t.list_to_vec().filter(|v| !v.is_empty())?.iter().map(row).collect()
 }
-/// In order of processors, if each is there once and nodes and processors belong together. Else
-/// `erl`'s reason.
+/// Sorts the processors, and checks that each occurs once and that nodes and processors are
+/// consistent. The error is `erl`'s reason.
 fn verified(mut all: Vec<Cpu>) -> Result<Vec<Cpu>, &'static str> {
     let mut ids: Vec<i32> = all.iter().map(|c| c[LOGICAL]).collect();
     ids.sort_unstable();
@@ -194,14 +194,14 @@ fn verified(mut all: Vec<Cpu>) -> Result<Vec<Cpu>, &'static str> {
     }
 }
 
-/// What `+sct` says, or why it is refused.
+/// Sets the topology that `+sct` defines. The error is the reason for refusing it.
 pub(super) fn define(text: &str) -> Result<(), &'static str> {
     state().defined = Some(super::topology_text::parse(text).and_then(verified)?);
     Ok(())
 }
 
-/// `[{Logical, Group}]` if so many groups were spread over the processors: one core to a group
-/// where there are enough; else the outermost parts that are too many share groups.
+/// `[{Logical, Group}]`: `groups` groups spread over the processors. Each core is a group if there
+/// are enough; else the parts of the outermost level with more parts than groups share them.
 pub(crate) fn groups<'h>(h: &'h Heap, groups: usize) -> Term<'h> {
     let cpus = chosen("used").unwrap_or_default();
     let places = places(&cpus);
@@ -212,7 +212,7 @@ pub(crate) fn groups<'h>(h: &'h Heap, groups: usize) -> Term<'h> {
     h.list(&all)
 }
 
-/// Where a processor is: the number of its part of the machine at each level, counted through.
+/// The position of a processor: at each level, its part's number, counted over the whole machine.
 type Place = [usize; LOGICAL];
 
 fn places(cpus: &[Cpu]) -> Vec<Place> {
@@ -235,7 +235,7 @@ fn places(cpus: &[Cpu]) -> Vec<Place> {
     all
 }
 
-/// A part of the machine and how many parts of the level below it has.
+/// A part of the machine, and how many parts of the level below it has.
 struct Part {
     id: usize,
     below: usize,
@@ -269,7 +269,7 @@ fn spread(places: &[Place], groups: usize) -> Vec<usize> {
     }
     all
 }
-/// Gives each part its share of the groups, and what is left to those that have most in them.
+/// Gives each part its share of the groups, and the rest to the largest parts.
 fn share_out(parts: &mut [Part], groups: usize) {
     let share = groups / parts.len().max(1);
     parts.sort_by_key(|p| (std::cmp::Reverse(p.below), p.id));
@@ -285,7 +285,8 @@ fn share_out(parts: &mut [Part], groups: usize) {
     }
     parts.sort_by_key(|p| p.id);
 }
-/// The group of the part's `i`th part: the last groups have one more where they don't come out even.
+/// The group of the `i`th part below `part`. If they don't divide evenly, the last groups have one
+/// more.
 fn group(i: usize, part: &Part) -> usize {
     let groups = part.groups.max(1);
     let (few, extra) = (part.below / groups, part.below % groups);

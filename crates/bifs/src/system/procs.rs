@@ -9,7 +9,7 @@ use kvik_term::am;
 
 use crate::dump;
 
-/// Processes that have not answered hold it; the last one sends the answer.
+/// Shared by the processes that have not answered yet; dropping the last reference sends the text.
 struct Descriptions {
     by: u32,
     reference: [u32; 3],

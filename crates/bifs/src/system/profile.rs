@@ -1,4 +1,4 @@
-//! `erlang:system_profile/0,2`. What is told is `kvik_proc::sysprof`'s.
+//! `erlang:system_profile/0,2`. The events come from `kvik_proc::sysprof`.
 
 use kvik_proc::sysprof::{self, what, Setting};
 use kvik_proc::trace::{bit, Tracee};
@@ -10,7 +10,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "system_profile", 2, system_profile_2),
 ];
 
-/// What may be told of, in the order in which it is listed.
+/// The kinds of events, in the order in which they are listed.
 const OPTIONS: [(Atom, u32); 4] = [
     (am::exclusive, what::EXCLUSIVE),
     (am::scheduler, what::SCHEDULERS),
@@ -23,7 +23,7 @@ const STAMPS: [(Atom, u32); 3] = [
     (am::strict_monotonic_timestamp, bit::STRICT),
 ];
 
-/// `{Who, Options}`, or `undefined`. How time is told is not said.
+/// `{Profiler, Options}`, or `undefined`. The options do not include the kind of timestamp.
 fn system_profile_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let Some(s) = sysprof::get() else { return Ok(am::undefined.into()) };
     let told = OPTIONS.iter().filter(|o| s.what & o.1 != 0);
@@ -31,7 +31,7 @@ fn system_profile_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.tuple(&[s.profiler.term(), p.heap.list(&told)]))
 }
 
-/// Answers what was set before.
+/// Returns the previous settings.
 fn system_profile_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [who, options] = *a else { return Err(p.badarg()) };
     let new = if who.is_atom(am::undefined) || options.is_nil() {

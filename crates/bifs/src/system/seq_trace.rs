@@ -1,5 +1,5 @@
-//! Sequential tracing: the token a process carries, and who is told. `kvik_proc::seq_trace` does
-//! the rest.
+//! Sequential tracing: the token that a process carries, and the system tracer. The rest is in
+//! `kvik_proc::seq_trace`.
 
 use kvik_heap::roots::Root;
 use kvik_proc::seq_trace::{self, bit, Token};
@@ -33,7 +33,7 @@ fn seq_trace_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, value] = *a else { return Err(p.badarg()) };
     set(p, what, value).ok_or_else(|| p.badarg())
 }
-/// Sets a part of the token, or ends it; what was there before.
+/// Sets a part of the token, or clears the token; returns the previous value.
 pub(crate) fn set<'h>(p: &'h Proc, what: Term<'h>, value: Term<'h>) -> Option<Term<'h>> {
     let what = what.as_atom()?;
     if what == am::sequential_trace_token {
@@ -89,12 +89,12 @@ fn seq_trace_print_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(same && p.seq_print(m)))
 }
 
-/// Who is told of all that: a process or port of this node. The one before, or `false`.
+/// Sets the system tracer, a process or port of this node; returns the previous one, or `false`.
 pub(super) fn set_tracer<'h>(p: &'h Proc, to: Term<'h>) -> BifResult<'h> {
     let to = match (to.as_bool(), Tracer::of(to)) {
         (Some(false), _) => None,
         (_, Some(t)) if t.is_there() => Some(t),
-        // A module with functions of its own.
+        // A tracer module.
         _ if to.as_tuple().is_some() || to.as_cons().is_some() => return Err(p.notsup()),
         _ => return Err(p.badarg()),
     };

@@ -1,5 +1,5 @@
-//! The time warp modes (flag `+C`): whether and when the offset between monotonic and system time changes,
-//! and who hears of it.
+//! The time warp modes (flag `+C`): whether and when the offset between monotonic and system time
+//! changes, and how processes are notified.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -16,7 +16,7 @@ kvik_state::vm_state! {
     static FINALIZED: AtomicBool = AtomicBool::new(false);
 }
 
-/// What `system_info(time_offset)` says.
+/// The value of `system_info(time_offset)`.
 pub fn state() -> &'static str {
     match super::config().time_warp_mode {
         "multi_time_warp" => "volatile",
@@ -24,7 +24,7 @@ pub fn state() -> &'static str {
         _ => "final",
     }
 }
-/// Fixes the offset, where it is not fixed yet. The state before.
+/// Fixes the offset if it is not fixed yet; returns the previous state.
 pub fn finalize() -> &'static str {
     let before = state();
     if before == "preliminary" && !FINALIZED.swap(true, Relaxed) {
@@ -32,7 +32,7 @@ pub fn finalize() -> &'static str {
     }
     before
 }
-/// System time is what the operating system says; those that monitor the offset are told.
+/// Sets system time to the operating system's, and notifies the monitors of the offset.
 fn change() {
     clock::warp();
     for pid in table().numbers() {
@@ -54,7 +54,8 @@ fn tell(p: &Proc) {
     }
 }
 
-/// How far the two clocks are apart before the offset changes: more than slewing leaves between two reads.
+/// Clock difference (nanoseconds) above which the offset changes: more than slewing causes between
+/// two checks.
 const STEP: i64 = 10_000_000;
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 

@@ -1,14 +1,14 @@
 //! The topology of processors as `+sct` writes it: `L0-3c0-3p0N0:L4-7c0-3p1N1`. Each part between
 //! colons numbers logical processors (`L`), and their threads (`t`), cores (`c`), processors (`p`)
 //! and nodes (`n`) from the inside to the outside, with as many numbers or with one for all.
-//! A node in front of a processor is within it. Which letters are capitals makes no difference.
+//! A node before a processor is within it. Letters are case-insensitive.
 
 use super::processors::{Cpu, CORE, LOGICAL, MAX_ID, NODE, PROCESSOR, PROCESSOR_NODE, THREAD};
 
-/// What stands where nothing is said of a level.
+/// The values of levels that are not given.
 const UNSAID: Cpu = [-1, 0, -1, 0, 0, -1];
 
-/// The reason is `erl`'s.
+/// The error is `erl`'s reason.
 pub(super) fn parse(text: &str) -> Result<Vec<Cpu>, &'static str> {
     if text.is_empty() {
         return Err("missing cpu topology");
@@ -25,7 +25,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Cpu>, &'static str> {
 
 fn add(part: &str, all: &mut Vec<Cpu>) -> Result<(), &'static str> {
     let mut ids: [Vec<i32>; LOGICAL + 1] = Default::default();
-    // Levels are met from the inside to the outside.
+    // Levels come in order, from the inside to the outside.
     let mut last = LOGICAL + 1;
     let mut rest = part;
     while let Some(letter) = rest.chars().next() {
@@ -64,7 +64,7 @@ fn add(part: &str, all: &mut Vec<Cpu>) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Numbers and ranges of them, either way round, between commas; and what follows.
+/// Parses numbers and ranges (ascending or descending) between commas. Also returns the rest.
 fn numbers(text: &str) -> Result<(Vec<i32>, &str), &'static str> {
     let mut ids = Vec::new();
     let mut rest = text;

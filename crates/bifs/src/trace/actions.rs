@@ -8,33 +8,33 @@ use kvik_proc::trace::{self, bit, Tracee, Tracer};
 use kvik_proc::Proc;
 use kvik_term::{am, Term};
 
-/// What is asked for at the end of a call.
+/// What to report at the end of a call, as bits.
 pub mod end {
     pub const RETURN: i64 = 1;
     pub const EXCEPTION: i64 = 2;
     pub const RETURN_TO: i64 = 4;
-    /// The first two for the meta tracer, which is in the frame.
+    /// The first two, for the meta tracer in the frame.
     pub const META: i64 = 8;
     pub const META_EXCEPTION: i64 = 16;
-    /// The time from here on is that of the function in the frame, if one is there.
+    /// Call time: from here on, time counts for the function in the frame, if there is one.
     pub const TIME: i64 = 32;
 }
 
-/// What specifications do besides matching.
+/// The effects of specifications besides matching.
 #[derive(Default)]
 pub struct TraceActions {
-    /// What is asked for at the end of a call: [`end`].
+    /// What to report at the end of the call: [`end`].
     pub ends: Cell<i64>,
 }
 
-/// Flags off, flags on. Without a tracer, named here or the process's own, all are off.
+/// Clears and sets trace flags. Without a tracer, given or the process's own, all are cleared.
 fn set(pid: u32, off: u32, on: u32, tracer: Option<Tracer>) -> Option<()> {
     let who = Tracee::Process(pid);
     let (old, _) = trace::of(who)?;
     trace::set(who, old & !off | on, tracer);
     Some(())
 }
-/// Flags, and a tracer where one is named.
+/// Parses a list of flags, and a tracer if one is named.
 fn flags(list: Term<'_>, tracer: &mut Option<Tracer>) -> Option<u32> {
     let mut bits = 0;
     for t in list.list_to_vec()? {
@@ -91,7 +91,7 @@ impl Effects for TraceActions {
                 Some(Term::bool(true))
             }
             (TraceAction::Silent, [b]) => {
-                // It has no effect on processes that are not traced.
+                // No effect on processes that are not traced.
                 if let (Some(b), Some((old, by))) = (b.as_bool(), trace::of(p.tracee())) {
                     let new = if b { old | bit::SILENT } else { old & !bit::SILENT };
                     trace::set(p.tracee(), new, by);
@@ -120,7 +120,7 @@ fn seq_token(p: &Proc) -> Term<'_> {
     p.heap.root(kvik_heap::roots::Root::SeqToken)
 }
 
-/// `{M, F, A}`, with `{FileHandle, Line}` where that is asked for.
+/// `{M, F, A}` of the caller, with `{File, Line}` if `with_line`.
 fn caller(p: &Proc, with_line: bool) -> Term<'_> {
     let h = &p.heap;
     let Some(l) = breakpoints::caller(p) else { return am::undefined.into() };

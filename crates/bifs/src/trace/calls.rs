@@ -1,4 +1,4 @@
-//! What happens when a watched function is called, returns, or ends with an exception.
+//! The hooks for a watched function: call, return, and end by an exception.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -19,7 +19,7 @@ pub fn install() {
     kvik_proc::hooks::on_exit(time::ended);
 }
 
-/// What the stack keeps of a watched call.
+/// The frame of a watched call: kept on the stack until the call ends.
 struct Frame<'h> {
     mfa: Mfa,
     meta: Option<Tracer>,
@@ -43,7 +43,7 @@ fn mfa_of(t: Term<'_>) -> Option<Mfa> {
     let [m, f, a] = t.as_tuple_n::<3>()?;
     Some((m.as_atom()?, f.as_atom()?, a.as_usize()? as u32))
 }
-/// Do the calls that this one is the last act of have such an end?
+/// Whether a call that ends with this one (a tail call) already reports `end`.
 fn outer(p: &Proc, end: i64) -> bool {
     breakpoints::last_act_of(p).filter_map(Frame::of).any(|f| f.ends & end != 0)
 }
@@ -53,7 +53,7 @@ fn call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>]) -> Option<Term<'h>> {
     let w = watched::find(mfa)?;
     let what = w.now();
     let here = !f.through_export || w.is_bif();
-    // Not by a tracer that has ended.
+    // False if the tracer has ended.
     let traced = p.is_traced(bit::CALL)
         && trace::of(p.tracee()).is_some_and(|(flags, _)| flags & bit::CALL != 0);
     let mut frame = Frame { mfa, meta: None, ends: 0, before: Term::NIL };
@@ -81,7 +81,8 @@ fn call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>]) -> Option<Term<'h>> {
     (frame.ends != 0).then(|| frame.term(p))
 }
 
-/// Whether the call passes, what its message has to add, and what is asked for at its end.
+/// Runs the specification. `None`: it does not match; else what to add to the message, and what
+/// to report at the end of the call.
 fn judge<'h>(p: &'h Proc, args: &[Term<'h>], spec: &Spec) -> Option<(Term<'h>, i64)> {
     let Spec::Some(program) = spec else { return Some((Term::bool(true), 0)) };
     let acts = TraceActions::default();
@@ -89,7 +90,7 @@ fn judge<'h>(p: &'h Proc, args: &[Term<'h>], spec: &Spec) -> Option<(Term<'h>, i
     Some((message, acts.ends.get()))
 }
 
-/// `{M, F, Args}`, and what a specification's answer adds.
+/// `{M, F, Args}`, and what the specification adds.
 fn parts(p: &Proc, f: Called, args: &[Term<'_>], message: Term<'_>, arity: bool) -> Vec<OwnedTerm> {
     let h = &p.heap;
     let args = match arity {
@@ -106,7 +107,7 @@ fn copied<'h>(h: &'h Heap, parts: &[OwnedTerm]) -> Vec<Term<'h>> {
 
 fn plain_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], w: &TraceSettings) -> i64 {
     let Some(spec) = &w.call else { return 0 };
-    // The specification may end the tracing: this call is told of yet.
+    // Read before the specification, which may end the tracing: this call is still reported.
     let Some((_, Some(tracer))) = trace::of(p.tracee()) else { return 0 };
     let Some((message, mut ends)) = judge(p, args, spec) else { return 0 };
     let flags = p.trace_flags();
@@ -141,8 +142,8 @@ fn meta_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], tracer: Tracer, spec
     }
 }
 
-/// Tells of the end of a call: its function, and a value.
-/// Copies the value only where it is told of: it may be large.
+/// Reports the end of a call: its function, and a value.
+/// The value may be large, so it is copied only if there is something to report.
 fn tell_end(p: &Proc, f: &Frame<'_>, tag: &str, ended: &End<'_>, [meta, own]: [i64; 2]) {
     if let (true, Some(tracer)) = (f.ends & meta != 0, f.meta) {
         trace::post(tracer, p.self_pid(), bit::TIMESTAMP, tag, |h| ended.parts(h, f.mfa));
@@ -151,7 +152,7 @@ fn tell_end(p: &Proc, f: &Frame<'_>, tag: &str, ended: &End<'_>, [meta, own]: [i
         p.trace(tag, |h| ended.parts(h, f.mfa));
     }
 }
-/// What a call ends with: a value, or an exception's class and reason.
+/// The result of a call: a value, or an exception's class and reason.
 enum End<'h> {
     Value(Term<'h>),
     Exception(Atom, Term<'h>),

@@ -13,7 +13,7 @@ use super::watched::{self, CounterSwitch, Spec};
 
 pub fn trace_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, item] = *a else { return Err(p.badarg()) };
-    // Where nothing is traced any key is answered, one that is no atom too.
+    // If nothing is traced any key is answered, even one that is not an atom.
     let name = item.as_atom().map_or("", Atom::name);
     let pair = |v: Term<'h>| Ok(p.heap.tuple(&[item, v]));
     if let Some([m, f, n]) = what.as_tuple_n::<3>() {
@@ -73,7 +73,7 @@ fn source<'h>(h: &'h Heap, s: &Spec) -> Term<'h> {
 const ITEMS: [&str; 6] =
     ["traced", "match_spec", "meta", "meta_match_spec", "call_time", "call_count"];
 
-/// The items asked for, one or all of some.
+/// The value of `item`, or for `all` a list of the items `all`.
 fn answer<'h>(p: &'h Proc, item: &str, all: &[&str], value: impl Fn(&str) -> Term<'h>) -> Term<'h> {
     if item != "all" {
         return value(item);
@@ -103,7 +103,7 @@ fn function<'h>(p: &'h Proc, mfa: watched::Mfa, item: &str) -> Option<Term<'h>> 
         "traced" if w.call.is_none() => no,
         "traced" => atom(if w.global { "global" } else { "local" }),
         "match_spec" => w.call.as_ref().map_or(no, |s| source(h, s)),
-        // So it is in OTP: asked for alone, no meta tracer is `[]`.
+        // As in OTP, a missing meta tracer is `[]` if this is the only item.
         "meta" => match &w.meta {
             Some((tracer, _)) => tracer.map_or(Term::NIL, Tracer::term),
             None if item == "all" => no,
@@ -116,7 +116,7 @@ fn function<'h>(p: &'h Proc, mfa: watched::Mfa, item: &str) -> Option<Term<'h>> 
     }))
 }
 
-/// The same of modules to come.
+/// The same for modules that will be loaded (`on_load`).
 fn on_load<'h>(p: &'h Proc, item: &str) -> Option<Term<'h>> {
     let no = Term::bool(false);
     let Some((o, meta)) = pattern::default() else { return Some(no) };

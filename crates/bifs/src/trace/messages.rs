@@ -11,7 +11,7 @@ use super::actions::TraceActions;
 use super::watched::{On, Orders, Spec};
 
 kvik_state::vm_state! {
-    /// Of what is sent, of what is received; `None`: nothing.
+    /// The specifications for messages received (index 0) and sent (1); `None`: no message matches.
     static SPECS: [RwLock<Option<Spec>>; 2] = [const { RwLock::new(Some(Spec::All)) }; 2];
 }
 

@@ -1,4 +1,4 @@
-//! `erlang:trace_pattern/3`: what it is asked for, and of which functions.
+//! `erlang:trace_pattern/3`: parses its arguments, and applies them to functions.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use kvik_term::{am, Atom, Term};
 use super::watched::{forget, functions, Mfa, On, Orders, Spec};
 use super::{messages, named};
 
-/// What `{M, F, A}` stands for. `_` may stand at the end only.
+/// The functions that `{M, F, A}` matches. `_` (`None`) is allowed only at the end.
 struct PatternSite {
     module: Option<Atom>,
     function: Option<Atom>,
@@ -22,7 +22,7 @@ fn place(m: Term<'_>, f: Term<'_>, a: Term<'_>) -> Option<PatternSite> {
     let atom = |t: Term<'_>| t.as_atom().map(|a| Some(a).filter(|a| *a != am::underscore));
     let (module, function) = (atom(m)?, atom(f)?);
     let arity = match a.as_small() {
-        // No function has that many arguments.
+        // If out of range, an arity that no function has.
         Some(n) => Some(u32::try_from(n).unwrap_or(u32::MAX)),
         None if a.is_atom(am::underscore) => None,
         None => return None,
@@ -125,7 +125,7 @@ fn everywhere(p: &Proc, to: &PatternSite, o: &Orders) -> usize {
     n
 }
 
-/// `erts_debug:breakpoint(MFA, Boolean)`: calls go to the error handler.
+/// `erts_debug:breakpoint(MFA, Boolean)`: redirects calls to the error handler.
 pub fn breakpoint_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let to = a[0].as_tuple_n::<3>().and_then(|[m, f, a]| place(m, f, a));
     let (Some(to), Some(on)) = (to, a[1].as_bool()) else { return Err(p.badarg()) };
@@ -143,18 +143,18 @@ pub fn breakpoint_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 kvik_state::vm_state! {
-    /// What modules that are loaded from now on are watched for: the pattern `on_load`.
+    /// The settings for modules loaded from now on: the pattern `on_load`.
     static DEFAULT: Mutex<Option<Orders>> = Mutex::new(None);
 }
 
-/// Global tracing unless something else was said; `None`: nothing.
+/// The settings for new modules, and the specification for meta tracing. `None`: no tracing.
 pub fn default() -> Option<(Orders, Spec)> {
     let d = DEFAULT.lock().unwrap_or_else(|e| e.into_inner()).clone()?;
     let meta = META_SPEC.lock().unwrap_or_else(|e| e.into_inner()).clone();
     Some((d, meta.unwrap_or(Spec::All)))
 }
 kvik_state::vm_state! {
-    /// Of meta tracing, where it is another than that of the calls.
+    /// The specification for meta tracing, if one was set.
     static META_SPEC: Mutex<Option<Spec>> = Mutex::new(None);
 }
 
@@ -169,7 +169,7 @@ fn set_default(o: &Orders) {
     let old = d.clone().filter(|d| !d.is_global());
     let spec = if o.local || o.is_global() { Some(o.spec.clone()) } else { None };
     let mut new = match old {
-        // What is off stays off but for what is named.
+        // Without earlier settings, only what is named is switched on.
         None if o.is_global() => {
             *meta = None;
             *d = on.then(|| o.clone());
@@ -206,7 +206,8 @@ fn set_default(o: &Orders) {
     *d = (!new.is_global()).then_some(new);
 }
 
-/// A module was loaded (and can be called: it is watched as is asked for), or its code is gone.
+/// A module's code was loaded or removed. If it can be called (`ready`), the `on_load` settings
+/// apply to it.
 pub fn changed(name: Atom, ready: bool) {
     forget(name);
     if ready {
@@ -221,7 +222,7 @@ pub fn changed(name: Atom, ready: bool) {
     }
 }
 
-/// Is there such a function in loaded code?
+/// Whether the current code of a loaded module has the function.
 pub fn exists((m, f, a): Mfa) -> bool {
     module::current(m).is_some_and(|i| i.functions.iter().any(|r| (r.function, r.arity) == (f, a)))
 }

@@ -1,5 +1,5 @@
-//! `call_time`: how long functions take of their own, without those they call that are watched for
-//! it too, and without the time their process does not run.
+//! `call_time`: the time that functions take themselves, without other functions watched for it
+//! that they call, and without the time in which their process does not run.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -9,10 +9,10 @@ use kvik_proc::{clock, Proc};
 
 use super::watched::{self, Mfa};
 
-/// What a process is at: the function that its time belongs to, and since when.
+/// For each process: the function that its time counts for, and since when.
 type Running = HashMap<u32, (Option<Mfa>, u64)>;
 kvik_state::vm_state! {
-    /// Was there ever one? So that a process that ends needs no lock where times are not asked for.
+    /// Whether times were ever measured: if not, a process that ends needs no lock.
     static ANY: AtomicBool = AtomicBool::new(false);
 }
 
@@ -23,14 +23,14 @@ fn running() -> MutexGuard<'static, Running> {
     RUNNING.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Adds the time since the last change to the function it belongs to.
+/// Adds the time since the last change to the function that it counts for.
 fn settle(pid: u32, (mfa, since): (Option<Mfa>, u64), now: u64) {
     if let Some(w) = mfa.and_then(watched::find) {
         w.times.add(pid, 0, now.saturating_sub(since));
     }
 }
 
-/// A watched function is called. Answers the one whose time it was.
+/// A watched function is called. Returns the function that time counted for before.
 pub fn called(p: &Proc, w: &Arc<watched::TracedFunction>, mfa: Mfa) -> Option<Mfa> {
     let now = clock::now();
     ANY.store(true, Relaxed);
@@ -39,10 +39,10 @@ pub fn called(p: &Proc, w: &Arc<watched::TracedFunction>, mfa: Mfa) -> Option<Mf
     settle(p.pid(), before?, now);
     before?.0
 }
-/// It has returned to the one before.
+/// A watched function has returned: time counts for `to` again.
 pub fn returned(p: &Proc, to: Option<Mfa>) {
     let now = clock::now();
-    // Before the lock is taken again.
+    // A statement of its own, so that the lock is released before `settle`.
     let before = running().insert(p.pid(), (to, now));
     if let Some(before) = before {
         settle(p.pid(), before, now);

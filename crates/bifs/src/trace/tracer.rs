@@ -1,4 +1,4 @@
-//! The natives of `erl_tracer`: what a tracer module does that sends events to a process or port.
+//! The BIFs of `erl_tracer`, the tracer module that sends events to a process or port.
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::trace::Tracer;
@@ -11,7 +11,8 @@ pub const BIFS: &[BifEntry] =
 fn atom<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
     Ok(Atom::intern(name).map_err(|_| p.system_limit())?.into())
 }
-/// `enabled(Tag, State, Tracee)`: nobody traces itself, and no tracer is asked that has ended.
+/// `enabled(Tag, State, Tracee)`: a process does not trace itself, and a tracer that has ended is
+/// removed.
 fn enabled_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [_, state, tracee] = *a else { return Err(p.badarg()) };
     match Tracer::of(state).filter(|t| t.is_there()) {
@@ -20,7 +21,7 @@ fn enabled_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some(_) => atom(p, "trace"),
     }
 }
-/// `trace(Tag, State, Tracee, Term, Options)`: the event as a message.
+/// `trace(Tag, State, Tracee, Term, Options)`: sends the event as a message.
 fn trace_5<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [tag, state, tracee, what, options] = *a else { return Err(p.badarg()) };
     let (Some(to), Some(options)) = (Tracer::of(state), options.as_map()) else {

@@ -1,4 +1,4 @@
-//! The functions that are watched, and what for.
+//! The functions that are watched (traced or counted), and their settings.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
@@ -11,14 +11,14 @@ use kvik_term::{Atom, Export};
 
 use super::call_times::Times;
 
-/// Which calls count: all, or those that a specification lets through.
+/// Which calls are traced: all, or those that a specification matches.
 #[derive(Clone)]
 pub enum Spec {
     All,
     Some(Arc<MatchProgram>),
 }
 
-/// Something that counts, which may be put off for a while.
+/// The state of a call counter or call timer, which may be paused.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum CounterSwitch {
     Off,
@@ -26,17 +26,17 @@ pub enum CounterSwitch {
     On,
 }
 
-/// What a function is watched for.
+/// The trace settings of a function.
 #[derive(Clone)]
 pub struct TraceSettings {
     pub call: Option<Spec>,
-    /// Calls through the export only.
+    /// Only calls through the export are traced.
     pub global: bool,
-    /// For the sake of a tracer who hears of all processes (none: it has ended).
+    /// Meta tracing, for calls by all processes. No tracer: it has ended.
     pub meta: Option<(Option<Tracer>, Spec)>,
     pub counts: CounterSwitch,
     pub times: CounterSwitch,
-    /// The error handler is called instead.
+    /// Calls go to the error handler instead.
     pub debug: bool,
 }
 const NOTHING: TraceSettings = TraceSettings {
@@ -58,12 +58,12 @@ impl TraceSettings {
     }
 }
 
-/// A function with its places.
+/// A watched function and the addresses where breakpoints go.
 pub struct TracedFunction {
     what: Mutex<TraceSettings>,
     pub count: std::sync::atomic::AtomicI64,
     pub times: Times,
-    /// Where its code begins; none for a BIF, which is reached through its export only.
+    /// The address of its code; none for a BIF, which is called only through its export.
     entry: Option<usize>,
     export: Option<&'static Export>,
 }
@@ -77,7 +77,7 @@ impl TracedFunction {
     pub fn now(&self) -> TraceSettings {
         self.what().clone()
     }
-    /// Sets breakpoints where they are needed, and only there.
+    /// Sets the breakpoints that the settings need, and clears the others.
     fn apply(&self, w: &TraceSettings) {
         if let Some(at) = self.entry {
             if w.inside() {
@@ -118,7 +118,7 @@ impl TracedFunction {
                     w.times = CounterSwitch::Off;
                 }
             }
-            // Global tracing and the other kinds exclude each other: the last one counts.
+            // Global tracing and the other kinds exclude each other: the last one set applies.
             _ if o.is_global() => {
                 let call = Some(o.spec.clone());
                 *w = TraceSettings { call, global: true, debug: w.debug, ..NOTHING };
@@ -144,7 +144,7 @@ impl TracedFunction {
         self.apply(&w);
     }
 }
-/// True: it begins anew. What is off is neither put off nor begun again.
+/// Returns true if counting starts anew. What is off can be neither paused nor restarted.
 fn set_meter(m: &mut CounterSwitch, on: On) -> bool {
     if *m == CounterSwitch::Off && on != On::Yes {
         return false;
@@ -173,7 +173,7 @@ pub enum On {
     Pause,
 }
 
-/// What `trace_pattern` is to do with each function.
+/// The change that `trace_pattern` makes to the settings of each function.
 #[derive(Clone)]
 pub struct Orders {
     pub on: On,
@@ -208,7 +208,7 @@ fn with_watch(mfa: Mfa, entry: Option<usize>, export: Option<&'static Export>, o
     }
 }
 
-/// A module's code is no longer the current one: what was said of it goes with it.
+/// Drops the settings of a module's functions: its code is no longer the current one.
 pub fn forget(name: Atom) {
     let mut all = watches().write().unwrap_or_else(|e| e.into_inner());
     all.retain(|mfa, w| {
@@ -219,7 +219,7 @@ pub fn forget(name: Atom) {
     });
 }
 
-/// Those functions of a module that a pattern names.
+/// Applies `o` to the functions of a module that a pattern names, and counts them.
 pub fn functions(i: &LoadedModule, f: Option<Atom>, arity: Option<u32>, o: &Orders) -> usize {
     let mut n = 0;
     for (k, r) in i.functions.iter().enumerate() {
@@ -227,14 +227,14 @@ pub fn functions(i: &LoadedModule, f: Option<Atom>, arity: Option<u32>, o: &Orde
             continue;
         }
         let export = kvik_code::find_export(i.name, r.function, r.arity);
-        // `apply` too is reached through its export alone.
+        // `apply` too is called only through its export.
         let bif = export.filter(|e| e.extra.get() != 0);
         let end = i.functions.get(k + 1).map_or(i.size as u32, |next| next.start);
         let entry = if bif.is_some() { None } else { breakpoints::entry_of(i, r, end) };
         if entry.is_none() && bif.is_none() {
             continue;
         }
-        // Global tracing ends the other kinds also where there is no export.
+        // Global tracing ends the other kinds even if there is no export.
         let inside_only = export.is_none() && o.is_global();
         if !inside_only || o.on != On::No && find((i.name, r.function, r.arity)).is_some() {
             let o = if inside_only { &everything_off() } else { o };

@@ -1,4 +1,4 @@
-//! What a picture looks like: as text, and as a line of JSON.
+//! Output of a report: as text, and as a line of JSON.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use serde_json::{json, Value};
 
 use super::options::SchedOptions;
 
-/// The longest bar.
+/// Length of the longest bar.
 const WIDTH: u64 = 50;
 
-/// What happened in the VM with that process id, in so many seconds.
+/// The process id of the VM, and the seconds that the report covers.
 pub struct Shot {
     pub pid: u32,
     pub seconds: f64,
@@ -125,7 +125,7 @@ fn histogram(h: &Histogram) -> Value {
     json!({"count": h.count(), "sum_ns": h.sum, "average_ns": h.average(), "buckets": rows})
 }
 
-/// Those that there were any of.
+/// The nonzero counters as rates.
 fn in_a_second(all: impl Iterator<Item = (&'static str, u64)>, seconds: f64) -> String {
     let rate = |n: u64| digits((n as f64 / seconds.max(1e-9)).round() as u64);
     let some: Vec<_> =
@@ -141,7 +141,7 @@ fn bars(to: &mut String, h: &Histogram) {
     let rows = h.rows();
     let most = rows.iter().map(|r| r.2).max().unwrap_or(0).max(1);
     for (from, _, n) in rows {
-        // Few are told from none.
+        // A dot marks a small number, as opposed to none.
         let bar = match (n as u128 * WIDTH as u128 / most as u128) as usize {
             0 if n > 0 => ".".to_string(),
             long => "#".repeat(long),
@@ -151,7 +151,7 @@ fn bars(to: &mut String, h: &Histogram) {
     }
 }
 
-/// With the unit that makes it a short number.
+/// A duration in the unit that keeps it short.
 fn duration(ns: u64) -> String {
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
     match units.into_iter().find(|(one, _)| ns >= *one) {
@@ -160,7 +160,7 @@ fn duration(ns: u64) -> String {
         Some((one, unit)) => format!("{:.1} {unit}", ns as f64 / one as f64),
     }
 }
-/// With commas.
+/// A number with thousands separators.
 fn digits(n: u64) -> String {
     let all = n.to_string();
     let mut text = String::new();

@@ -1,6 +1,6 @@
-//! Which programs are VMs, and what their metrics pages say. A VM's metrics page is a file without
-//! a name that it keeps open (`kvik_proc::sched::metrics_page`); who may see a program's open files
-//! is up to the system: the same user.
+//! Finds running VMs and reads their metrics pages. A metrics page is an unnamed file that the VM
+//! keeps open (`kvik_proc::sched::metrics_page`); the system lets only the same user read a
+//! program's open files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ use kvik_env::fs::{self, File, MetadataExt};
 use kvik_env::thread::sleep;
 use kvik_proc::sched::metrics_page::{Metrics, MOST_WORDS, NAME};
 
-/// How long a metrics page may stand empty. Its VM may be kept from running just then.
+/// How long a metrics page may stay empty. Its VM may be descheduled just then.
 const BEGINS: Duration = Duration::from_secs(2);
 
 pub struct FoundVm {
     pub pid: u32,
     board: File,
-    /// Where that is, and its number.
+    /// The path of the metrics page, and its inode number.
     path: PathBuf,
     inode: u64,
 }
 
 impl FoundVm {
-    /// What the metrics page says now, and when that is in nanoseconds of the system's monotonic clock.
+    /// The contents of the metrics page, and the time of reading in monotonic nanoseconds.
     pub fn read(&self) -> Result<(u64, Metrics), String> {
         let fault = || format!("what process {} shows is from another version of kvik", self.pid);
         let bytes = self.board.metadata().map_or(0, |m| m.len());
@@ -47,12 +47,13 @@ fn is_board(path: &Path) -> bool {
     let at = fs::read_link(path).unwrap_or_default();
     at.to_str().and_then(|s| s.strip_prefix("/memfd:")?.strip_suffix(" (deleted)")) == Some(NAME)
 }
-/// A metrics page is there a moment before anything stands in it; what it is comes last.
+/// Whether the page is filled in: it exists before it has contents, and its type word is written
+/// last.
 fn is_begun(board: &File) -> bool {
     let mut what = [0; 8];
     board.read_exact_at(&mut what, 0).is_ok() && what != [0; 8]
 }
-/// The VM with that process id.
+/// The VM with this process id.
 pub fn vm(pid: u32) -> Result<FoundVm, String> {
     let mut files = files_of(pid).map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => format!("there is no process {pid}"),
@@ -72,7 +73,7 @@ pub fn vm(pid: u32) -> Result<FoundVm, String> {
     let inode = board.metadata().map_or(0, |m| m.ino());
     Ok(FoundVm { pid, board, path, inode })
 }
-/// The only one of this user.
+/// The only VM of this user.
 pub fn only_vm() -> Result<FoundVm, String> {
     let entries = fs::read_dir("/proc").map_err(|e| format!("/proc: {e}"))?;
     let pids = entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
@@ -88,7 +89,7 @@ pub fn only_vm() -> Result<FoundVm, String> {
         }
     }
 }
-/// That program, or else one that it has started.
+/// The VM with this process id, or one among its descendants.
 pub fn among(pid: u32) -> Option<FoundVm> {
     fn search(pid: u32, depth: u32) -> Option<FoundVm> {
         if let Ok(vm) = vm(pid) {
@@ -114,7 +115,7 @@ mod tests {
         let me = std::process::id();
         assert_eq!(of(me), format!("process {me} is no kvik"));
         assert_eq!(of(u32::MAX), format!("there is no process {}", u32::MAX));
-        // A metrics page that is none: anybody may call a file so.
+        // A file with a metrics page's name but other contents: the name is not protected.
         let name = std::ffi::CString::new(NAME).unwrap();
         let (words, _file) = kvik_env::shared_memory::words(&name, 512).unwrap();
         let me = of(me);

@@ -1,5 +1,5 @@
-//! `kvik sched`: once a second a picture of what scheduling cost in a VM that runs, like the one
-//! that the published probe printed, from what that VM counts of itself all the time.
+//! `kvik sched`: prints the scheduling costs of a running VM once a second, in the form of the
+//! published probe, from counters that the VM always maintains.
 
 mod draw;
 mod find;
@@ -17,7 +17,7 @@ use draw::Shot;
 use find::FoundVm;
 use options::{SchedOptions, Whom, HELP};
 
-/// How often to look whether a program that was started is a VM yet, or whether it is gone.
+/// How often to check whether a started program has become a VM or has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub fn main(args: &[OsString]) -> i32 {
@@ -51,7 +51,7 @@ fn watch(o: &SchedOptions) -> Result<i32, String> {
         }
     }
 }
-/// The VM that a program is or starts; `None` where it ends without.
+/// The VM that the program is or starts; `None` if it ends without one.
 fn vm_of(child: &mut StdChild) -> Result<Option<FoundVm>, String> {
     loop {
         if let Some(vm) = find::among(child.id()) {
@@ -64,8 +64,8 @@ fn vm_of(child: &mut StdChild) -> Result<Option<FoundVm>, String> {
     }
 }
 
-/// Shows a picture every so often, until the VM ends or enough were shown. With a program that was
-/// started its status.
+/// Prints a report at each interval, until the VM ends or the count is reached. Returns the exit
+/// status of the program, if one was started.
 fn follow(
     o: &SchedOptions,
     vm: &FoundVm,
@@ -80,7 +80,7 @@ fn follow(
         let now = vm.read()?;
         let shot = Shot { pid: vm.pid, seconds: now.0.saturating_sub(before.0) as f64 / 1e9 };
         let text = shot.show(o, &before.1, &now.1);
-        // Whoever reads may have seen enough.
+        // The reader of a pipe may have closed it.
         if to.write_all(text.as_bytes()).and_then(|()| to.flush()).is_err() || !lasts {
             break;
         }
@@ -91,7 +91,7 @@ fn follow(
     let status = child.wait().map_err(|e| e.to_string())?;
     Ok(status.code().unwrap_or(1))
 }
-/// False where it ended before.
+/// Waits until `then`. False if the program or the VM ended before.
 fn wait_until(then: Instant, vm: &FoundVm, mut child: Option<&mut StdChild>) -> bool {
     loop {
         let left = then.saturating_duration_since(Instant::now());

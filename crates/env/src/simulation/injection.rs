@@ -10,11 +10,11 @@ use crate::Errno;
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub enum When {
     Always,
-    /// This one alone, from 1.
+    /// The call with this number alone, from 1.
     Nth(u64),
-    /// All that come after so many.
+    /// All calls after so many.
     After(u64),
-    /// Each with this probability. The seed decides which.
+    /// Each call with this probability, by a generator with this seed.
     Probability {
         p: f64,
         seed: u64,
@@ -45,8 +45,7 @@ impl Injected {
         }
     }
 }
-/// The generator SplitMix64 (Steele, Lea and Flood, 2014): its state's next value, and the number that
-/// belongs to it.
+/// The generator SplitMix64 (Steele, Lea and Flood, 2014): the next state, and the number for it.
 fn splitmix(state: u64) -> u64 {
     state.wrapping_add(0x9e37_79b9_7f4a_7c15)
 }
@@ -58,7 +57,7 @@ fn mix(mut z: u64) -> u64 {
 
 const FAULTS: usize = Fault::ALL.len();
 
-/// The faults that are injected, and how often each has struck.
+/// The injected faults, and how often each has struck.
 pub struct Faults {
     any: AtomicBool,
     injected: Mutex<Vec<Injected>>,
@@ -77,7 +76,7 @@ impl Faults {
         self.injected.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// From now on such calls are struck. `Err`: the fault cannot have that effect.
+    /// Injects a fault into calls from now on. `Err`: the fault cannot have that effect.
     pub fn inject(&self, fault: Fault, effect: Effect, when: When) -> Result<(), String> {
         let (_, name, effects) = Fault::ALL[fault as usize];
         if !effects.contains(&effect.kind()) {
@@ -94,8 +93,8 @@ impl Faults {
         self.any.store(true, Relaxed);
         Ok(())
     }
-    /// Injects what a text says: `file_write:enospc:after=3,spawn:eagain`. All of it or, with an
-    /// error, nothing.
+    /// Injects the faults that a text lists: `file_write:enospc:after=3,spawn:eagain`. All of them
+    /// or, with an error, none.
     pub fn arm(&self, text: &str) -> Result<(), String> {
         let all = super::spec::parse(text)?;
         let before = self.injected().len();
@@ -105,7 +104,7 @@ impl Faults {
         }
         done
     }
-    /// Nothing is struck any more, and the counts are zero.
+    /// Removes all faults, and resets the counts.
     pub fn clear(&self) {
         self.injected().clear();
         self.any.store(false, Relaxed);
@@ -116,8 +115,8 @@ impl Faults {
         self.struck[fault as usize].load(Relaxed)
     }
 
-    /// Such a call is made: what is to become of it. Every injection counts it; the first that strikes
-    /// decides.
+    /// Decides what happens to a call that is about to be made. Every injection counts it; the
+    /// first that strikes decides.
     pub(crate) fn strike(&self, fault: Fault) -> Option<Effect> {
         if !self.any.load(Relaxed) {
             return None;

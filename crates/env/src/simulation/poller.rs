@@ -1,4 +1,4 @@
-//! Poll sets whose waits end by the clock in force, and that can be told of all descriptors anew.
+//! Poll sets whose waits end by the current clock, and that can report all ready descriptors again.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -33,7 +33,7 @@ impl Pollers {
     pub(super) const fn new() -> Pollers {
         Pollers(Mutex::new(Vec::new()))
     }
-    /// Every set brings an event for each descriptor that is ready now, edge-triggered ones too.
+    /// Makes every set report each descriptor that is ready now, edge-triggered ones too.
     pub(crate) fn tell_all(&self) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(set, watched)| {
@@ -41,7 +41,7 @@ impl Pollers {
                 return false;
             };
             for (fd, (token, interest)) in watched.all().iter() {
-                // One that was closed meanwhile is in no set any more, which is an error here.
+                // A descriptor closed meanwhile is in no set any more, which is an error here.
                 let _ = set.modify(*fd, *token, *interest);
             }
             true

@@ -1,7 +1,7 @@
 //! Faults as text: `NAME:EFFECT[:WHEN]`, several with commas between.
 //!
-//! EFFECT is an error's name in small letters, `short`, a time (`+1h`, `-5s`, `20ms`) or a number. WHEN
-//! is `nth=N`, `after=N`, or `p=0.1` with `seed=N` behind it; without it every call is struck.
+//! EFFECT is an error's name in small letters, `short`, a time (`+1h`, `-5s`, `20ms`) or a number.
+//! WHEN is `nth=N`, `after=N`, or `p=0.1` with `seed=N` behind it; without it every call is struck.
 
 use super::When;
 use crate::faults::{Effect, Fault, Kind};
@@ -12,7 +12,7 @@ pub fn parse(text: &str) -> Result<Vec<(Fault, Effect, When)>, String> {
     parts.map(|p| one(p).ok_or_else(|| format!("{p}: {}", usage(p)))).collect()
 }
 
-/// What would be right in its place.
+/// What would be valid instead.
 fn usage(part: &str) -> String {
     let name = part.split(':').next().unwrap_or_default();
     match Fault::ALL.iter().find(|(_, n, _)| *n == name) {

@@ -1,14 +1,14 @@
-//! A clock that stands still until somebody moves it.
+//! A clock that moves only when it is told to.
 //!
-//! Who waits for a time is noted with it, then looks at the clock once more: so a move either comes
-//! before the look, or finds the note and wakes who waits.
+//! A thread that waits for a time registers the time, then checks the clock once more. So an
+//! advance either precedes that check, or finds the registration and wakes the thread.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::Thread;
 use std::time::Duration;
 
-/// Who waits for a time.
+/// A registered waiter.
 enum Sleeper {
     Parked(Thread),
     Poller(Arc<kvik_sys::poll::Poller>),
@@ -28,14 +28,14 @@ pub struct VirtualClock {
     /// Nanoseconds of the monotonic clock and since 1970.
     now: AtomicI64,
     wall: AtomicI64,
-    /// What the time of day has jumped by, whichever clock it is.
+    /// Sum of the jumps of the time of day, for either clock.
     jumps: AtomicI64,
     sleepers: Mutex<Vec<(i64, Sleeper)>>,
     moved: Condvar,
 }
 
-/// How long a thread that waits for a condition goes without looking at the clock. The condition is the
-/// caller's, so a move of the clock cannot signal it.
+/// How long a thread that waits for a condition sleeps before it checks the clock. The condition is
+/// the caller's, so advancing the clock cannot signal it.
 const LOOK: Duration = Duration::from_millis(1);
 
 impl VirtualClock {
@@ -53,7 +53,7 @@ impl VirtualClock {
         self.sleepers.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Time stands still from now on.
+    /// Stops time.
     pub fn stop(&self) {
         if !self.stopped.load(SeqCst) {
             self.now.store(kvik_sys::clock::monotonic_nanos(), SeqCst);
@@ -61,13 +61,12 @@ impl VirtualClock {
             self.stopped.store(true, SeqCst);
         }
     }
-    /// The system's clock is in force again. All that wait look at it.
+    /// Returns to the system's clock. All waiters check it.
     pub fn resume(&self) {
         self.stopped.store(false, SeqCst);
         self.wake(i64::MAX);
     }
-    /// Time moves on, and whoever waits for a time that has come is woken. False where the clock does
-    /// not stand still.
+    /// Advances time, and wakes the waiters whose time has come. False if the clock is not stopped.
     pub fn advance(&self, by: Duration) -> bool {
         if !self.stopped.load(SeqCst) {
             return false;
@@ -104,7 +103,7 @@ impl VirtualClock {
         self.jumps.fetch_add(nanos, SeqCst);
     }
 
-    /// The moment a wait ends.
+    /// The moment when a wait ends.
     fn end(&self, time: Duration) -> Option<i64> {
         let nanos = i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
         self.monotonic().map(|now| now.saturating_add(nanos))
@@ -113,7 +112,7 @@ impl VirtualClock {
         self.monotonic().is_some_and(|now| now < end)
     }
 
-    /// False where time does not stand still: nobody has slept.
+    /// False if time is not stopped: there was no wait.
     pub(crate) fn sleep(&self, time: Duration) -> bool {
         let Some(end) = self.end(time) else { return false };
         let mut all = self.sleepers();
@@ -134,7 +133,7 @@ impl VirtualClock {
         self.sleepers().retain(|(_, s)| !matches!(s, Sleeper::Parked(t) if t.id() == id));
         true
     }
-    /// Waits for the condition until then. `Err`: time does not stand still.
+    /// Waits for the condition until then. `Err`: time is not stopped.
     pub(crate) fn wait<'a, T>(
         &self,
         condition: &Condvar,
@@ -152,8 +151,8 @@ impl VirtualClock {
         }
         Ok((guard, true))
     }
-    /// Calls `wait`, to be ended by the poller's `wake` when so much time has gone by. `None`: time
-    /// does not stand still.
+    /// Calls `wait`, and ends it by the poller's `wake` when so much time has gone by. `None`: time
+    /// is not stopped.
     pub(super) fn poll<R>(
         &self,
         poller: &Arc<kvik_sys::poll::Poller>,

@@ -1,4 +1,4 @@
-//! From a match specification to a [`MatchProgram`].
+//! Compiles a match specification to a [`MatchProgram`].
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Atom, Term, View};
@@ -7,18 +7,18 @@ use super::guards::native;
 use super::{Clause, Dialect, Expr, MatchProgram, Pat, TraceAction};
 use crate::order::{self, wild, Wild};
 
-/// How deep patterns and expressions may nest.
+/// Maximum nesting of patterns and expressions.
 const MAX_DEPTH: usize = 2000;
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum MatchSpecError {
-    /// What `ets:test_ms/2` reports of it.
+    /// The messages that `ets:test_ms/2` reports.
     Bad(Vec<String>),
     TooDeep,
 }
 
-/// A special form of tracing: name, action, numbers of arguments, allowed in guards, at all
-/// places needing that calls (not sends) are traced.
+/// Tracing actions: name, action, arities, and whether guards may call it. The dialect decides
+/// which actions are allowed: none in tables.
 const ACTIONS: &[(Atom, TraceAction, &[usize], bool)] = &[
     (am::message, TraceAction::Message, &[1], false),
     (am::return_trace, TraceAction::ReturnTrace, &[0], false),
@@ -47,7 +47,7 @@ struct Compiler<'h> {
     too_deep: bool,
 }
 
-/// A match specification for a dialect.
+/// Compiles a match specification for a dialect.
 pub fn compile(spec: Term<'_>, dialect: Dialect) -> Result<MatchProgram, MatchSpecError> {
     let heap = Heap::detached();
     let mut c = Compiler {
@@ -70,7 +70,7 @@ pub fn compile(spec: Term<'_>, dialect: Dialect) -> Result<MatchProgram, MatchSp
     }
 }
 
-/// What is wrong with it, in `ets:test_ms/2`'s words.
+/// The errors of a specification, in `ets:test_ms/2`'s words.
 pub fn lint(spec: Term<'_>, dialect: Dialect) -> Vec<String> {
     match compile(spec, dialect) {
         Err(MatchSpecError::Bad(e)) => e,
@@ -78,12 +78,12 @@ pub fn lint(spec: Term<'_>, dialect: Dialect) -> Vec<String> {
     }
 }
 
-/// A term in a message: what stands in match specifications, as Erlang writes it.
+/// A term in an error message, in Erlang syntax as match specifications have it.
 fn name(t: Term<'_>) -> String {
     named(t, 0)
 }
 fn named(t: Term<'_>, depth: usize) -> String {
-    // Long before a term is too deep to be walked it is too long to be read.
+    // Cut off here: deeper terms are unreadable.
     if depth > 100 {
         return "...".to_owned();
     }
@@ -175,7 +175,7 @@ impl<'h> Compiler<'h> {
         let mut bound = vec![false; self.vars.len()];
         self.pat(head, &mut bound, 0)
     }
-    /// Slots go by the variables' numbers.
+    /// Collects variables; slots are ordered by the variables' numbers.
     fn collect_vars(&mut self, head: Term<'h>) {
         let mut todo = vec![head];
         while let Some(mut t) = todo.pop() {
@@ -196,8 +196,8 @@ impl<'h> Compiler<'h> {
     fn pat(&mut self, t: Term<'h>, bound: &mut [bool], d: usize) -> Option<Pat> {
         self.part(t, bound, d).map(|p| constant_or(p, t))
     }
-    /// A pattern; `Some(None)` for a constant, of which nothing is copied before it is known where
-    /// it ends.
+    /// Compiles a pattern; `Some(None)` for a constant, which is copied only as a part of the
+    /// largest constant around it.
     fn part(&mut self, t: Term<'h>, bound: &mut [bool], d: usize) -> Option<Option<Pat>> {
         if d > MAX_DEPTH && is_plain(t) {
             return Some(None);
@@ -239,7 +239,7 @@ impl<'h> Compiler<'h> {
             _ => None,
         })
     }
-    /// Patterns; `Some(None)` where all are constants.
+    /// Compiles patterns; `Some(None)` if all are constants.
     fn parts(&mut self, ts: &[Term<'h>], bound: &mut [bool], d: usize) -> Option<Option<Vec<Pat>>> {
         let ps: Option<Vec<_>> = ts.iter().map(|t| self.part(*t, bound, d)).collect();
         let ps = ps?;
@@ -260,13 +260,13 @@ impl<'h> Compiler<'h> {
         }
         es.into_iter().collect()
     }
-    /// All of them, so that each error is seen.
+    /// Compiles all expressions, even after an error, so that every error is reported.
     fn each(&mut self, ts: &[Term<'h>], d: usize) -> Option<Vec<Expr>> {
         let es: Vec<_> = ts.iter().map(|t| self.expr(*t, d)).collect();
         es.into_iter().collect()
     }
-    /// The same from the last to the first, as the arguments of calls and the elements of tuples
-    /// are gone through: the errors come in that order.
+    /// Like `each`, last to first, as OTP visits the arguments of calls and elements of tuples:
+    /// errors are reported in that order.
     fn each_back(&mut self, ts: &[Term<'h>], d: usize) -> Option<Vec<Expr>> {
         let mut es: Vec<_> = ts.iter().rev().map(|t| self.expr(*t, d)).collect();
         es.reverse();
@@ -422,14 +422,14 @@ impl<'h> Compiler<'h> {
     }
 }
 
-/// A call as it was written.
+/// A call in source form.
 fn call_text(f: Atom, args: &[Term<'_>]) -> String {
     let mut parts = vec![name(f.into())];
     parts.extend(args.iter().map(|t| name(*t)));
     format!("{{{}}}", parts.join(","))
 }
 
-/// Is it matched by what equals it, and by nothing else? (Maps match those with further keys.)
+/// Whether the pattern matches exactly the equal term. (Maps also match terms with further keys.)
 fn is_plain(t: Term<'_>) -> bool {
     let mut todo = vec![t];
     while let Some(mut t) = todo.pop() {

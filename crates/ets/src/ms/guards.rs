@@ -1,4 +1,4 @@
-//! Functions that match specifications call.
+//! Functions that match specifications may call.
 
 use kvik_heap::arith::{float_value, ArithOp, BitOp, Number};
 use kvik_proc::{node as this_node, Proc};
@@ -121,7 +121,7 @@ fn node<'h>(a: Args<'_, 'h>) -> Option<Term<'h>> {
     Some(external.node().into())
 }
 
-/// Arithmetic; a fault is a failure.
+/// Arithmetic; an error makes the call fail.
 fn two<'h>(a: Args<'_, 'h>, f: impl FnOnce(Term<'h>, Term<'h>) -> Number<'h>) -> Option<Term<'h>> {
     f(*a.first()?, *a.get(1)?).ok()
 }
@@ -147,7 +147,7 @@ fn float<'h>(p: &'h Proc, a: Args<'_, 'h>) -> Option<Term<'h>> {
         None => float_value(t).map(|f| p.heap.float(f)),
     }
 }
-/// `binary_part/2,3`: a part that may be named from its end.
+/// `binary_part/2,3`; a negative length counts backwards.
 fn binary_part<'h>(p: &'h Proc, of: Term<'h>, from: Term<'h>, n: Term<'h>) -> Option<Term<'h>> {
     let bits = of.as_bits().filter(|b| b.is_binary())?;
     let (mut from, mut n) = (from.as_small()?, n.as_small()?);

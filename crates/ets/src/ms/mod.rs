@@ -1,5 +1,5 @@
-//! Match specifications: compiled once to a tree of patterns and expressions, run against many
-//! terms. Tables use them here; tracing uses the same machine with an argument list to match.
+//! Match specifications: compiled once to a tree of patterns and expressions, then run against many
+//! terms. Tables use them here; tracing matches argument lists with them.
 
 mod compile;
 mod guards;
@@ -11,27 +11,27 @@ pub use run::{Effects, MatchInput, TestEffects};
 use kvik_heap::OwnedTerm;
 use kvik_term::Term;
 
-/// Where a specification is used: that decides which functions it may call.
+/// Where a specification is used: decides which functions it may call.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Dialect {
     Table,
     /// Matches argument lists; functions with effects are allowed.
     Trace,
-    /// Matches `[To, Message]`: no call is there to be asked about.
+    /// Matches `[To, Message]`: functions about the traced call fail.
     Sent,
-    /// Matches `[Node, From, Message]`: and whoever receives does not run.
+    /// Matches `[Node, From, Message]`: also, the receiver is not running.
     Received,
 }
 
 pub struct MatchProgram {
     pub(crate) clauses: Vec<Clause>,
     pub dialect: Dialect,
-    /// What it was made from.
+    /// The specification it was compiled from.
     pub source: OwnedTerm,
 }
 
 impl MatchProgram {
-    /// A program nothing matches.
+    /// A program that matches nothing.
     pub fn empty() -> MatchProgram {
         MatchProgram { clauses: Vec::new(), dialect: Dialect::Table, source: OwnedTerm::default() }
     }
@@ -39,7 +39,7 @@ impl MatchProgram {
 
 pub(crate) struct Clause {
     pub head: Pat,
-    /// The numbers of the variables, in order: a variable's slot is its place here.
+    /// The numbers of the variables, in order: a variable's slot is its index here.
     pub vars: Vec<u32>,
     pub guards: Vec<Expr>,
     pub body: Vec<Expr>,
@@ -47,9 +47,9 @@ pub(crate) struct Clause {
 
 pub(crate) enum Pat {
     Any,
-    /// A variable's first place.
+    /// First occurrence of a variable.
     Bind(usize),
-    /// Its later places.
+    /// Later occurrences.
     Same(usize),
     Const(OwnedTerm),
     Tuple(Vec<Pat>),
@@ -73,7 +73,7 @@ pub(crate) enum Expr {
     OrElse(Vec<Expr>),
     Myself,
     Native(Native, Vec<Expr>),
-    /// What only tracing has.
+    /// Actions, which only tracing has.
     Action(TraceAction, Vec<Expr>),
 }
 

@@ -1,8 +1,8 @@
-//! Running a [`MatchProgram`].
+//! Runs a [`MatchProgram`].
 //!
-//! Guards work on the terms where they are: a table's objects are not copied before it is known
-//! that they match. What calls build meanwhile lies on the process's heap as garbage. Only a
-//! body's value is copied.
+//! Guards work on terms in place: a table's objects are not copied before they are known to match.
+//! Terms that calls build meanwhile are garbage on the process's heap. Only a body's value is
+//! copied.
 
 use kvik_proc::Proc;
 use kvik_term::{am, Term};
@@ -10,7 +10,7 @@ use kvik_term::{am, Term};
 use super::{Clause, Expr, MatchProgram, Pat, TraceAction};
 use crate::order;
 
-/// What a program is matched against.
+/// The term that a program is matched against.
 #[derive(Copy, Clone)]
 pub enum MatchInput<'s> {
     Term(Term<'s>),
@@ -18,13 +18,13 @@ pub enum MatchInput<'s> {
     Args(&'s [Term<'s>]),
 }
 
-/// What tracing does on a program's behalf.
+/// Side effects of programs, done by tracing.
 pub trait Effects {
     /// The value of an action; `None` where it fails.
     fn act<'h>(&self, p: &'h Proc, action: TraceAction, args: &[Term<'h>]) -> Option<Term<'h>>;
 }
 
-/// Nothing is traced: actions fail.
+/// Without tracing: actions fail.
 struct NoEffects;
 impl Effects for NoEffects {
     fn act<'h>(&self, _: &'h Proc, _: TraceAction, _: &[Term<'h>]) -> Option<Term<'h>> {
@@ -38,7 +38,7 @@ struct Run<'r> {
     vars: Vec<Option<Term<'r>>>,
     effects: &'r dyn Effects,
     in_body: bool,
-    /// What `{message, M}` said.
+    /// The argument of `{message, M}`.
     message: std::cell::Cell<Option<Term<'r>>>,
 }
 
@@ -47,14 +47,14 @@ impl MatchProgram {
     pub fn run<'h>(&self, p: &'h Proc, t: Term<'_>) -> Option<Term<'h>> {
         self.with_match(p, MatchInput::Term(t), &NoEffects, |run, body| run.value(p, body))
     }
-    /// Is it `true`?
+    /// Whether the value is `true`.
     pub fn is_true(&self, p: &Proc, t: Term<'_>) -> bool {
         self.with_match(p, MatchInput::Term(t), &NoEffects, |run, body| {
             run.body(body).is_atom(am::true_)
         })
         .unwrap_or(false)
     }
-    /// For tracing: `None` without a match; else `true`, or what `{message, M}` said.
+    /// For tracing: `None` without a match; else `true`, or the argument of `{message, M}`.
     pub fn run_trace<'h>(
         &self,
         p: &'h Proc,
@@ -91,7 +91,7 @@ impl MatchProgram {
     }
 }
 
-/// A call failed.
+/// Error value of a failed call.
 struct Failed;
 type Value<'r> = Result<Term<'r>, Failed>;
 
@@ -118,7 +118,7 @@ impl<'r> Run<'r> {
         matches && c.guards.iter().all(|g| matches!(self.eval(g), Ok(t) if t.is_atom(am::true_)))
     }
 
-    /// The last expression's value; those before it are for their effects.
+    /// Returns the last expression's value; the others are run for their effects.
     fn body(&self, body: &'r [Expr]) -> Term<'r> {
         body.iter().fold(Term::bool(true), |_, e| self.eval(e).unwrap_or(am::UP_EXIT.into()))
     }
@@ -131,7 +131,7 @@ impl<'r> Run<'r> {
             None => Term::bool(true),
         }
     }
-    /// A value on the process's heap: what is made here is made there at once, what is found is
+    /// Builds a value on the process's heap: new terms are built there directly, matched ones
     /// copied.
     fn build<'h>(&self, p: &'h Proc, e: &'r Expr) -> Term<'h> {
         let all =
@@ -182,7 +182,7 @@ impl<'r> Run<'r> {
             Expr::Action(a, args) => return self.action(*a, args),
         })
     }
-    /// `and` and `or` look at all their arguments.
+    /// `and` and `or` evaluate all their arguments.
     fn junction(&self, es: &'r [Expr], unit: bool) -> Value<'r> {
         let mut value = Some(unit);
         for v in self.all(es)? {
@@ -194,7 +194,7 @@ impl<'r> Run<'r> {
         }
         self.settle(value.map(Term::bool))
     }
-    /// `andalso` and `orelse` stop at the first that decides; the last one's value may be anything.
+    /// `andalso` and `orelse` stop at the first argument that decides; the last may have any value.
     fn short(&self, es: &'r [Expr], unit: bool) -> Value<'r> {
         let Some((last, before)) = es.split_last() else {
             return Ok(Term::bool(unit));
@@ -231,7 +231,7 @@ fn all_fit<'r>(ps: &'r [Pat], ts: &[Term<'r>], vars: &mut [Option<Term<'r>>]) ->
     ps.len() == ts.len() && ps.iter().zip(ts).all(|(p, t)| fits(p, *t, vars))
 }
 
-/// Does a term match a pattern? Binds variables on the way.
+/// Whether a term matches a pattern; binds variables.
 fn fits<'r>(p: &'r Pat, t: Term<'r>, vars: &mut [Option<Term<'r>>]) -> bool {
     match p {
         Pat::Any => true,
@@ -257,7 +257,7 @@ fn fits<'r>(p: &'r Pat, t: Term<'r>, vars: &mut [Option<Term<'r>>]) -> bool {
     }
 }
 
-/// What actions give in `match_spec_test`: nothing is traced, so nothing happens.
+/// Actions in `match_spec_test`: nothing is traced, so they do nothing.
 pub struct TestEffects;
 impl Effects for TestEffects {
     fn act<'h>(&self, _: &'h Proc, action: TraceAction, _: &[Term<'h>]) -> Option<Term<'h>> {
@@ -273,7 +273,7 @@ impl Effects for TestEffects {
 }
 
 impl MatchProgram {
-    /// What else a call that matches is traced for.
+    /// Further trace flags that a matching call enables.
     pub fn trace_flags(&self) -> Vec<kvik_term::Atom> {
         let has = |action: TraceAction| {
             self.clauses

@@ -25,8 +25,7 @@ fn unit(extra: u64) -> u32 {
 fn flags(extra: u64) -> u32 {
     (extra >> 32) as u32
 }
-/// Operand 0 where it is a match context. The verifier has proved that it is; a context costs
-/// nothing to know.
+/// Operand 0 if it is a match context. The verifier has proved that it is, but the test is free.
 fn context(args: Operands) -> Option<u64> {
     let w = args.word(0);
     // SAFETY: an operand is a live term or match context.
@@ -64,13 +63,13 @@ pub extern "C" fn get_binary(p: &Proc, _: &Regs, args: Operands, extra: u64) -> 
     }
 }
 
-/// So many bits of a context.
+/// Takes `n` bits from a context.
 pub extern "C" fn take_bits(p: &Proc, c: u64, n: u64, _: u64) -> u64 {
     // SAFETY: a match context.
     unsafe { p.heap.bs_get_binary(c, n as usize) }
 }
 
-/// The next character in UTF-8.
+/// Takes the next UTF-8 character.
 pub extern "C" fn take_utf8(_: &Proc, c: u64, _: u64, _: u64) -> u64 {
     // SAFETY: a match context.
     unsafe { bits::bs_get_utf8(c) }
@@ -98,7 +97,7 @@ pub extern "C" fn test_unit(_: &Proc, _: &Regs, args: Operands, n: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| flag(unsafe { bits::bs_test_unit(c, n as usize) }))
 }
-/// Operand 1 is how many bits come before those whose number must be a multiple of the unit.
+/// Operand 1 is the number of bits that precede the part whose size must be a multiple of the unit.
 pub extern "C" fn test_rest(_: &Proc, _: &Regs, args: Operands, unit: u64) -> u64 {
     let bits = small_value(args.word(1)) as usize;
     // SAFETY: a match context.
@@ -140,7 +139,7 @@ pub extern "C" fn init_writable(p: &Proc, _: &Regs, args: Operands, _: u64) -> u
     p.heap.bs_init_writable(args.word(0))
 }
 
-/// A size in the making (compilers before OTP 25): `a + b * unit`.
+/// Accumulates a size (compilers before OTP 25): `a + b * unit`.
 pub extern "C" fn add_sizes(p: &Proc, _: &Regs, args: Operands, unit: u64) -> u64 {
     let unit = u32::try_from(unit).unwrap_or(u32::MAX);
     let sum = segment_size(args.word(0), 1).and_then(|a| {
@@ -159,8 +158,8 @@ pub extern "C" fn utf16_size(_: &Proc, _: &Regs, args: Operands, _: u64) -> u64 
     small(utf16_len(args.word(0)) as i64)
 }
 
-/// A binary with `bytes` more behind it, and their place. `NONE` where that can't be: `create_bin`
-/// then says why.
+/// A binary extended by `bytes`, and the address of the new bytes. `NONE` if that is impossible:
+/// `create_bin` then gives the reason.
 pub extern "C" fn append(p: &Proc, bin: u64, bytes: u64, private: u64) -> Pair {
     let none = Pair(NONE, 0);
     // SAFETY: an operand is a live term.
@@ -179,7 +178,7 @@ pub extern "C" fn append(p: &Proc, bin: u64, bytes: u64, private: u64) -> Pair {
     collect_soon(p);
     Pair(w, b.base.wrapping_add(b.pos / 8) as u64)
 }
-/// A new binary of so many bytes, more than a heap's binaries have, and their place.
+/// A new binary of that many bytes, more than a heap binary holds, and the address of its bytes.
 pub extern "C" fn new_binary(p: &Proc, bytes: u64, _: u64, _: u64) -> Pair {
     let bits = (bytes as usize).checked_mul(8).filter(|n| *n <= MAX_BITS && fits(*n / 8));
     // SAFETY: the template fills the room at once.
@@ -193,19 +192,20 @@ pub extern "C" fn new_binary(p: &Proc, bytes: u64, _: u64, _: u64) -> Pair {
     }
 }
 pub extern "C" fn copy_bytes(_: &Proc, to: u64, from: u64, n: u64) -> u64 {
-    // SAFETY: the template has reckoned the room for the bytes of a live binary; what is built is
-    // no part of it.
+    // SAFETY: the template has reserved room for the bytes of a live binary; the destination does
+    // not overlap with it.
     unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, n as usize) };
     0
 }
-/// What was built asks for a collection: the time slice ends at the next function.
+/// Requests a collection if one is due: ends the time slice at the next function entry.
 fn collect_soon(p: &Proc) {
     if p.heap.gc_due() {
         p.heap.set_reductions(0);
     }
 }
 
-/// The number of segments and words to keep free, then value and size of each; `extra` is the segments' table.
+/// Operands: the number of segments, the words to keep free, then value and size of each segment;
+/// `extra` is the segments' table.
 pub extern "C" fn create_bin(p: &Proc, _: &Regs, args: Operands, extra: u64) -> u64 {
     let n = small_value(args.word(0)) as usize;
     let (n, words) = (n & 0xFFFF_FFFF, n >> 32);

@@ -1,4 +1,4 @@
-//! Traced calls, and their ends.
+//! Traced calls and their returns.
 
 use kvik_heap::Regs;
 use kvik_proc::saved_calls::Saved;
@@ -14,15 +14,16 @@ use crate::{entry_breakpoints, stubs};
 /// Length of the instruction a breakpoint covers.
 const FIRST: u64 = 3;
 
-/// A function was entered at `at`. Answers the address to go on at when that instruction was done;
-/// 0 where the process has to yield first (scratch words: address, live registers).
+/// A traced function was entered at `at`. Returns the address at which to continue after the
+/// replaced instruction; 0 if the process has to yield first (scratch words: address, live
+/// registers).
 pub extern "C" fn entry(p: &Proc, regs: &Regs, _: Operands, at: u64) -> u64 {
     let instance = kvik_code::at(at as usize);
     let Some((i, f)) = instance.as_ref().and_then(|i| Some((i, i.function_at(at as usize)?)))
     else {
         std::process::abort()
     };
-    // It comes back here with a time slice of its own, and is watched then.
+    // The process yields and comes back here with a new time slice; the call is traced then.
     if p.heap.reductions_left() <= 1 {
         regs.set_scratch(0, at);
         regs.set_scratch(1, f.arity as u64);
@@ -33,8 +34,8 @@ pub extern "C" fn entry(p: &Proc, regs: &Regs, _: Operands, at: u64) -> u64 {
     let mut export = 0;
     if let Some(divert) = entry_breakpoints::entry(at as usize) {
         called(p, regs, f);
-        // Where that took the rest of the time slice: behind this the process yields, to come back
-        // here.
+        // If that used up the time slice, the process would yield behind the entry and then come
+        // back here.
         p.heap.set_reductions(p.heap.reductions_left().max(2));
         if divert {
             let e = error_handler(p, regs, f);
@@ -45,7 +46,7 @@ pub extern "C" fn entry(p: &Proc, regs: &Regs, _: Operands, at: u64) -> u64 {
     to
 }
 
-/// A function's error handler is called with its name and arguments.
+/// Makes the process call its error handler with the function's name and arguments.
 fn error_handler(p: &Proc, regs: &Regs, f: Called) -> &'static Export {
     let args = p.heap.list(x_terms(p, regs, f.arity as usize));
     for (i, t) in [f.module.into(), f.function.into(), args].into_iter().enumerate() {
@@ -54,7 +55,8 @@ fn error_handler(p: &Proc, regs: &Regs, f: Called) -> &'static Export {
     kvik_code::export(super::call::error_handler(p), am::breakpoint, 3)
 }
 
-/// A call through an export. Answers where it leads; the export is in the first scratch word.
+/// A call through an export. Returns the export's original target; the export is in the first
+/// scratch word.
 pub extern "C" fn export(p: &Proc, regs: &Regs, _: Operands, e: u64) -> u64 {
     // SAFETY: the address of an entry, which is never freed.
     let e: &'static Export = unsafe { &*(e as *const Export) };
@@ -93,12 +95,12 @@ fn called(p: &Proc, regs: &Regs, f: Called) {
     }
 }
 
-/// A watched call returns: its value is in x0, its frame no longer on the stack.
+/// A traced call returns: its value is in x0, and its frame is no longer on the stack.
 pub extern "C" fn returned(p: &Proc, regs: &Regs, _: Operands, frame: u64) -> u64 {
     let (Some(h), &[value]) = (breakpoints::hooks(), x_terms(p, regs, 1)) else { return NONE };
     // SAFETY: native code waits for our answer.
     let stack = unsafe { p.heap.stack() };
-    // Past the frames of calls that this one was the last act of.
+    // Skips the frames of calls that made this one as their tail call.
     let to = stack.chunks(2).map(|c| c[0]).find(|w| !breakpoints::is_return(*w));
     let to = to.filter(|w| is_continuation(*w)).map(|w| w as usize);
     let to = to.and_then(|w| kvik_code::at(w)?.location(w));

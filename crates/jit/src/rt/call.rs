@@ -1,4 +1,4 @@
-//! Calls that templates cannot make by themselves: BIFs, apply, funs of unknown kind.
+//! Calls that templates cannot make by themselves: BIFs, apply, funs of unknown type.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ fn export_at(p: u64) -> &'static Export {
     unsafe { &*((p & !7) as *const Export) }
 }
 
-/// Calls a BIF. A panic in it is a fault of ours, and the process's end, but nobody else's.
+/// Calls a BIF. A panic in it is a bug in kvik and ends the calling process only.
 fn call_bif<'h>(p: &'h Proc, e: &Export, args: &[Term<'h>]) -> Option<BifResult<'h>> {
     let f = e.extra.get();
     if f == 0 {
@@ -36,17 +36,17 @@ pub extern "C" fn bif(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     finished(p, e, args, call_bif(p, e, args))
 }
 
-/// The same of one that makes large binaries: see `kvik_heap::reset_nursery`.
+/// The same for a BIF that makes large binaries: see `kvik_heap::reset_nursery`.
 pub extern "C" fn nursery_reset_bif(p: &Proc, regs: &Regs, args: Operands, extra: u64) -> u64 {
     // SAFETY: a call: its arguments are the only terms besides those on stack and in roots.
     unsafe { p.heap.reset_nursery(regs.x_ptr(), export_at(extra).arity as usize) };
     bif(p, regs, args, extra)
 }
 
-/// What an entry that a NIF library gave to a function has in `extra`.
+/// The type of the function in `extra` of an export entry for a NIF.
 pub type Nif = for<'h> fn(&'h Proc, &'static Export, &[Term<'h>]) -> BifResult<'h>;
 
-/// The same of a function that a NIF library has.
+/// The same for a NIF.
 pub extern "C" fn nif(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     let e = export_at(extra);
     let args = x_terms(p, regs, e.arity as usize);
@@ -55,7 +55,7 @@ pub extern "C" fn nif(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     let r = f(p, e, args);
     if r.is_err() {
         match p.heap.exc_class() {
-            // It has no entry by its name.
+            // No export has its name, so the entry itself is called again.
             c if c == ErrorClass::Again as u8 => p.trap_to.set(Some(e)),
             c if c == ErrorClass::Trap as u8 => {}
             _ => return raised_for_another(p, e, args, r),
@@ -63,7 +63,7 @@ pub extern "C" fn nif(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     }
     finished(p, e, args, Some(r))
 }
-/// An exception of a NIF: of one that another was called for, where it says so.
+/// An exception of a NIF, attributed to the function that the NIF was called for, if it names one.
 #[cold]
 fn raised_for_another<'h>(
     p: &'h Proc,
@@ -88,7 +88,7 @@ fn finished<'h>(
         Some(Ok(t)) => {
             let mut w = t.word();
             if p.heap.gc_due() {
-                // SAFETY: the answer is the only term besides those on stack and in roots.
+                // SAFETY: the result is the only term besides those on stack and in roots.
                 if !unsafe { super::stop::collect_now(p, &mut w, 1, 0) } {
                     return NONE;
                 }
@@ -119,7 +119,7 @@ fn is_raiser(e: &Export) -> bool {
     e.module == am::erlang && (by_name || e.function == am::exit && e.arity == 1)
 }
 
-/// Keeps the BIF's name and arguments for the first line of the stack trace.
+/// Records the BIF's name and arguments for the first line of the stack trace.
 fn note_bif<'h>(p: &'h Proc, e: &Export, args: &[Term<'h>]) {
     let class = p.heap.exc_class();
     let no_exception =
@@ -130,18 +130,18 @@ fn note_bif<'h>(p: &'h Proc, e: &Export, args: &[Term<'h>]) {
         return;
     }
     let args = p.heap.list(args);
-    // The cause comes where an error's kind of place stands.
+    // The error's cause takes the place of the kind of location.
     note_first(p, e, args, p.cause.take().unwrap_or(am::error));
 }
 
-/// The first line of the next stack trace: function, arguments, and what kind of place it is
-/// (`func_info`: the place of the exception itself).
+/// Sets the first line of the next stack trace: function, arguments, and the kind of location
+/// (`func_info`: the location of the exception itself).
 pub fn note_first<'h>(p: &'h Proc, e: &Export, args: Term<'h>, kind: kvik_term::Atom) {
     let first = p.heap.tuple(&[e.module.into(), e.function.into(), args, kind.into()]);
     p.heap.set_root(Root::Spare, first);
 }
 
-/// Keeps what a BIF that stops is to be called with again.
+/// Records the BIF and arguments with which a yielding BIF is to be called again.
 fn stop<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) {
     let mut words = vec![e.module.into(), e.function.into()];
     words.extend_from_slice(args);
@@ -151,15 +151,16 @@ fn stop<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) {
     }
 }
 
-/// Puts the name of a BIF that another thread does the work of behind the arguments of the function that
-/// waits for it. There it stays while the process has [`flag::HANDED_OFF`], for those that ask where it is.
+/// Appends the name of a BIF that another thread executes to the arguments of the function that
+/// waits for it. The name stays there while the process has [`flag::HANDED_OFF`], for code that
+/// inspects where the process is.
 #[cold]
 fn note_handed_off(p: &Proc, e: &Export) {
     let wait = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
     let name = [e.module.into(), e.function.into(), Term::int(e.arity as i32)];
     p.heap.set_root(Root::Trap, p.heap.tuple_of(&[wait, &name]));
 }
-/// The BIF of a process whose work another thread does.
+/// The BIF that another thread executes for a process.
 pub fn handed_off(p: &Proc) -> Option<&'static Export> {
     if !p.flag(flag::HANDED_OFF) {
         return None;
@@ -169,10 +170,10 @@ pub fn handed_off(p: &Proc) -> Option<&'static Export> {
     kvik_code::find_export(m.as_atom()?, f.as_atom()?, arity)
 }
 
-/// What `after_bif` answers where the time slice is over, and the BIF is not.
+/// The result of `after_bif` if the time slice has ended and the BIF has not.
 pub const STOPPED: u64 = 1;
 
-/// After a BIF that gave no term: the export to call instead, 0 for an exception, or `STOPPED`.
+/// After a BIF that returned no term: the export to call instead, 0 for an exception, or `STOPPED`.
 pub extern "C" fn after_bif(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     match p.heap.exc_class() {
         c if c == ErrorClass::Again as u8 => return STOPPED,
@@ -201,7 +202,7 @@ fn with_saved_args<'h>(p: &'h Proc, regs: &Regs, e: &'static Export, args: &[Ter
     e as *const Export as u64
 }
 
-/// The BIF that stopped, with its arguments in place.
+/// The BIF that yielded, with its arguments in place.
 pub extern "C" fn resume(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     p.trap_to.set(None);
     let kept = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
@@ -210,16 +211,16 @@ pub extern "C" fn resume(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     with_saved_args(p, regs, kvik_code::export(m, f, args.len() as u32), args)
 }
 
-/// The same of a NIF.
+/// The same for a NIF.
 pub extern "C" fn resume_nif(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     let kept = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
     let (Some(e), [_, _, args @ ..]) = (p.trap_to.take(), kept) else { std::process::abort() };
     with_saved_args(p, regs, e, args)
 }
 
-/// In the word that names a guard BIF: a failure goes to a label.
+/// Flag in the word that names a guard BIF: a failure jumps to a label.
 pub const FAILS_TO_LABEL: u64 = 1;
-/// A failure leaves no line of the BIF's own in the stack trace.
+/// Flag: a failure adds no line for the BIF to the stack trace.
 pub const NO_LINE: u64 = 2;
 
 /// A guard BIF.
@@ -248,21 +249,21 @@ pub extern "C" fn guard_bif(p: &Proc, _: &Regs, args: Operands, extra: u64) -> u
     }
 }
 
-/// Raises `badarg` for a guard BIF of one argument that a template has found to be wrong.
+/// Raises `badarg` for a guard BIF of one argument, which the template has found to be invalid.
 pub extern "C" fn bad_argument(p: &Proc, _: &Regs, args: Operands, extra: u64) -> u64 {
     p.badarg();
     note_bif(p, export_at(extra), args.terms(p, 1));
     NONE
 }
 
-/// Arguments from which on a call is `system_limit`, as in OTP.
+/// Number of arguments from which a call raises `system_limit`, as in OTP.
 const MAX_ARGS: usize = 1024;
 
-/// Why `put_list` has not put them there.
+/// Why `put_list` has failed.
 enum NotPut {
-    /// No proper list.
+    /// Not a proper list.
     BadList,
-    /// More than a function has, yet fewer than `MAX_ARGS`.
+    /// More arguments than any function has, but fewer than `MAX_ARGS`.
     NoSuchArity(usize),
     TooMany,
 }
@@ -288,8 +289,8 @@ fn put_list(regs: &Regs, args: Term<'_>) -> Option<usize> {
     it.rest.is_nil().then_some(n)
 }
 
-/// The function of that name. `None`: module or function is no atom. Whether it does nothing but
-/// raise goes to the first scratch word.
+/// The export of that name; `None` if module or function is not an atom. The first scratch word
+/// says whether it does nothing but raise.
 fn find(regs: &Regs, m: Term<'_>, f: Term<'_>, arity: usize) -> Option<u64> {
     Some(called(regs, kvik_code::export(m.as_atom()?, f.as_atom()?, arity as u32)))
 }
@@ -298,7 +299,7 @@ fn called(regs: &Regs, e: &'static Export) -> u64 {
     e as *const Export as u64
 }
 
-/// `badarg` from a function of `erlang` that is an instruction here.
+/// Raises `badarg` from a function of `erlang` that is an instruction in kvik.
 pub fn badarg_in<'h>(p: &'h Proc, function: kvik_term::Atom, args: &[Term<'h>]) -> u64 {
     p.badarg();
     let e = kvik_code::export(am::erlang, function, args.len() as u32);
@@ -312,18 +313,20 @@ fn limit_in<'h>(p: &'h Proc, function: kvik_term::Atom, args: &[Term<'h>]) -> u6
     raised
 }
 
-/// What instructions `apply` have called last. They share cells where there are more of them.
+/// Inline caches of `apply` instructions: the last export called. With more than 1024 instructions
+/// they share slots.
 static APPLIED: [ExportSlot; 1024] = [const { ExportSlot::new() }; 1024];
 
-/// The cell of another such instruction: its number and address.
+/// Allocates the cache slot of an `apply` instruction: its number and address.
 pub fn apply_site() -> (u64, u64) {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let n = NEXT.fetch_add(1, Ordering::Relaxed) % APPLIED.len();
     (n as u64, &APPLIED[n] as *const ExportSlot as u64)
 }
 
-/// `apply` with arguments in place, as many as bits 0 to 7 of `extra` say, the site above: the export
-/// to call. Not kept is what does nothing but raise, which the template has to be told of.
+/// `apply` with its arguments in place: the export to call. Bits 0 to 7 of `extra` are the arity,
+/// the bits above are the cache slot. An export that does nothing but raise is not cached, because
+/// the template has to be told of it.
 pub extern "C" fn apply_fixed(p: &Proc, regs: &Regs, args: Operands, extra: u64) -> u64 {
     let (arity, site) = (extra & 0xFF, (extra >> 8) as usize % APPLIED.len());
     let (m, f) = (args.term(p, 0), args.term(p, 1));
@@ -348,8 +351,8 @@ pub extern "C" fn apply_list(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 
     };
     find(regs, m, f, n).unwrap_or_else(|| badarg_in(p, am::apply, &[m, f, args]))
 }
-/// More arguments than there are registers for: no function has so many, and the error handler is
-/// told so.
+/// More arguments than there are registers for: no function has so many, so the error handler is
+/// called.
 fn apply_many<'h>(p: &'h Proc, regs: &Regs, mfa: [Term<'h>; 3]) -> u64 {
     let names = mfa[0].as_atom().zip(mfa[1].as_atom());
     match (why_not_put(mfa[2]), names) {
@@ -367,7 +370,7 @@ fn apply_many<'h>(p: &'h Proc, regs: &Regs, mfa: [Term<'h>; 3]) -> u64 {
         _ => badarg_in(p, am::apply, &mfa),
     }
 }
-/// The same of a fun: it has another arity.
+/// The same for a fun, whose arity must differ.
 fn apply_fun_many<'h>(p: &'h Proc, regs: &Regs, [f, args]: [Term<'h>; 2]) -> u64 {
     regs.set_scratch(0, 0);
     match why_not_put(args) {
@@ -384,8 +387,8 @@ fn apply_fun_many<'h>(p: &'h Proc, regs: &Regs, [f, args]: [Term<'h>; 2]) -> u64
     }
 }
 
-/// `erlang:apply(Fun, Args)` where an instruction names it. After `NONE` scratch word 0 says whether
-/// the call has begun: whether the arguments are a list.
+/// `erlang:apply(Fun, Args)` as an instruction. After `NONE`, scratch word 0 says whether the call
+/// has begun, that is, whether the arguments are a list.
 pub extern "C" fn apply_fun(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     let &[f, args] = x_terms(p, regs, 2) else { return NONE };
     let Some(n) = put_list(regs, args) else {
@@ -398,7 +401,7 @@ pub extern "C" fn apply_fun(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     to
 }
 
-/// `erlang:apply/2` called as any other function: it stands in the trace of what fails in it.
+/// `erlang:apply/2` called like any other function: it appears in the stack trace of its failures.
 pub extern "C" fn called_apply_fun(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     let &[f, args] = x_terms(p, regs, 2) else { return NONE };
     let apply = kvik_code::export(am::erlang, am::apply, 2);
@@ -414,8 +417,8 @@ pub extern "C" fn called_apply_fun(p: &Proc, regs: &Regs, _: Operands, _: u64) -
     to
 }
 
-/// A fun call that the template has not made: the address to jump to, with the entry and the fun in the
-/// scratch words.
+/// A fun call that the template could not make: the address to jump to, with the entry and the fun
+/// in the scratch words.
 pub extern "C" fn fun(p: &Proc, regs: &Regs, args: Operands, arity: u64) -> u64 {
     prepare(p, regs, args.term(p, 0), arity as usize)
 }
@@ -447,12 +450,12 @@ pub extern "C" fn make_fun(p: &Proc, _: &Regs, args: Operands, extra: u64) -> u6
     p.heap.fun(e, e.arity as usize, p.self_pid(), args.terms(p, e.num_free as usize)).word()
 }
 
-/// The module that a process asks where there is no code.
+/// The process's error handler module, called for undefined functions.
 pub fn error_handler(p: &Proc) -> kvik_term::Atom {
     p.rare(|x| x.error_handler).unwrap_or(am::error_handler)
 }
 
-/// A function that isn't there: the error handler's, with its arguments in place.
+/// An undefined function: returns the error handler's export, with its arguments in place.
 pub extern "C" fn undefined(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     let e = export_at(extra);
     let args = p.heap.list(x_terms(p, regs, e.arity as usize));
@@ -468,7 +471,7 @@ pub extern "C" fn undefined(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u
     handler as *const Export as u64
 }
 
-/// A fun without code: mostly its module isn't loaded.
+/// A fun without code: usually its module isn't loaded.
 pub extern "C" fn fun_without_code(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     // SAFETY: the fun was in a register of the process.
     let f: Term<'_> = unsafe { Term::from_word(extra) };
@@ -476,14 +479,14 @@ pub extern "C" fn fun_without_code(p: &Proc, regs: &Regs, _: Operands, extra: u6
     let args = p.heap.list(x_terms(p, regs, fun.arity()));
     let module = fun.entry().map_or(am::undefined, |e| e.module);
     if let Some(by) = fun.entry().and_then(|e| kvik_code::purging::wait(e, p.pid())) {
-        // Its time slice ends where that function begins.
+        // Its time slice ends at the entry of that function.
         p.suspend_for(by);
         p.heap.set_reductions(0);
         let wait = kvik_code::export(am::erts_code_purger, am::pending_purge_lambda, 3);
         return call_with(regs, wait, [module.into(), f, args]);
     }
     let handler = kvik_code::export(error_handler(p), am::undefined_lambda, 3);
-    // A loaded module without the fun will not have it when it is loaded again.
+    // Loading a loaded module again would not add the missing fun.
     let loaded = kvik_code::module::current(module).is_some();
     if loaded || handler.code.get() == kvik_code::undef_stub() {
         p.error_pair(am::badfun, f);
@@ -491,7 +494,7 @@ pub extern "C" fn fun_without_code(p: &Proc, regs: &Regs, _: Operands, extra: u6
     }
     call_with(regs, handler, [module.into(), f, args])
 }
-/// The answer that has a function called instead.
+/// Prepares the call of another function and returns its export.
 fn call_with(regs: &Regs, e: &'static Export, args: [Term<'_>; 3]) -> u64 {
     args.iter().enumerate().for_each(|(i, t)| regs.set_x(i, t.word()));
     e as *const Export as u64

@@ -1,4 +1,4 @@
-//! Comparisons and type questions that take more than a look at a word.
+//! Comparisons and type tests that need more than the term's word.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use kvik_term::{cmp, PidTerm, PortTerm, Term, View};
 
 use super::Operands;
 
-/// Looks at two terms only.
+/// A function that reads two terms and nothing else.
 pub type Look = extern "C" fn(&Proc, u64, u64) -> u64;
 
 fn term<'h>(_: &'h Proc, w: u64) -> Term<'h> {
@@ -21,7 +21,7 @@ pub extern "C" fn equal_exact(p: &Proc, a: u64, b: u64) -> u64 {
     cmp::eq_exact(term(p, a), term(p, b)) as u64
 }
 
-/// The second with the first: -1, 0 or 1, to be tested as a signed word.
+/// Compares the second with the first: -1, 0 or 1, to be tested as a signed word.
 pub extern "C" fn compare(p: &Proc, b: u64, a: u64) -> u64 {
     match cmp::compare(term(p, a), term(p, b)) {
         Ordering::Less => u64::MAX,
@@ -39,7 +39,7 @@ pub extern "C" fn is_reference(p: &Proc, _: &Regs, args: Operands, _: u64) -> u6
     args.term(p, 0).as_ref().is_some() as u64
 }
 
-/// Is it a pid (0) or port (1) of another node?
+/// Whether it is a pid (`kind` 0) or port (1) of another node.
 pub extern "C" fn is_external(p: &Proc, _: &Regs, args: Operands, kind: u64) -> u64 {
     let t = args.term(p, 0);
     if t.boxed().is_none() {
@@ -52,7 +52,7 @@ pub extern "C" fn is_external(p: &Proc, _: &Regs, args: Operands, kind: u64) -> 
     }
 }
 
-/// A number into float register `n`.
+/// Converts a number into float register `n`.
 pub extern "C" fn to_float(p: &Proc, regs: &Regs, args: Operands, n: u64) -> u64 {
     let f = match args.term(p, 0).view() {
         View::Small(i) => Some(i as f64),

@@ -1,4 +1,4 @@
-//! The process dictionary: neither of these builds a term, or fails.
+//! The process dictionary: neither function builds a term or fails.
 
 use kvik_proc::Proc;
 use kvik_term::Term;

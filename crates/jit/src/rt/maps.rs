@@ -7,14 +7,14 @@ use kvik_term::{am, cmp, map, Term};
 
 use super::Operands;
 
-/// Looks at terms only: the process, a map, a key, the key's hash.
+/// A function that reads terms only. Parameters: the process, a map, a key, the key's hash.
 pub type Find = extern "C" fn(&Proc, u64, u64, u32) -> u64;
 
-/// The value of a key; `NONE` where it is not there, or there is no map. The hash is not used.
+/// The value of a key; `NONE` if it is absent or `map` is not a map. The hash is not used.
 pub extern "C" fn find(p: &Proc, map: u64, key: u64, _: u32) -> u64 {
     found(term(p, map).as_map().and_then(|m| map::get(m, term(p, key))))
 }
-/// The same where the hash is known.
+/// The same with a known hash.
 pub extern "C" fn find_hashed(p: &Proc, map: u64, key: u64, hash: u32) -> u64 {
     found(term(p, map).as_map().and_then(|m| map::get_hashed(m, term(p, key), hash)))
 }
@@ -30,12 +30,12 @@ fn term<'h>(_: &'h Proc, w: u64) -> Term<'h> {
 pub extern "C" fn put_assoc(p: &Proc, _: &Regs, args: Operands, count: u64) -> u64 {
     put(p, args, count as usize, false)
 }
-/// The same where each key has to be there.
+/// The same, but each key must be present.
 pub extern "C" fn put_exact(p: &Proc, _: &Regs, args: Operands, count: u64) -> u64 {
     put(p, args, count as usize, true)
 }
 
-/// The key that an exact update misses first: OTP updates in the order of the keys.
+/// The first missing key of an exact update: OTP updates in key order.
 fn first_missing<'h>(
     p: &'h Proc,
     m: kvik_term::Map<'h>,

@@ -1,7 +1,7 @@
-//! The runtime: what native code calls. Each function gets the process that runs, the scheduler's
-//! registers, the operands that the template put on the thread's stack, and a word of the
-//! template's own. `NONE` as an answer means that there is no term: a failed match, or an exception
-//! noted in the process.
+//! The runtime functions that native code calls. Each gets the running process, the scheduler's
+//! registers, the operands that the template put on the thread's stack, and one more word from the
+//! template. A result of `NONE` means that there is no term: a failed match, or an exception
+//! recorded in the process.
 
 pub mod bits;
 pub mod breakpoints;
@@ -20,17 +20,17 @@ use kvik_term::Term;
 
 pub type Fun = extern "C" fn(&Proc, &Regs, Operands, u64) -> u64;
 
-/// A function that gets its operands in registers. It may build terms where it is called by
-/// `lean_alloc`, and never looks at x registers.
+/// A function that gets its operands in machine registers. It may build terms if called through
+/// `lean_alloc`, and never reads x registers.
 pub type Lean = extern "C" fn(&Proc, u64, u64, u64) -> u64;
 
-/// The same with two answers.
+/// The same with two results.
 pub type LeanPair = extern "C" fn(&Proc, u64, u64, u64) -> Pair;
 #[repr(C)]
 pub struct Pair(pub u64, pub u64);
 
-/// What a template has put on the thread's stack for the runtime function it calls. Only native code
-/// makes one.
+/// The operands that a template has put on the thread's stack for a runtime function. Only native
+/// code creates this.
 #[derive(Copy, Clone)]
 #[repr(transparent)]
 pub struct Operands(*const u64);

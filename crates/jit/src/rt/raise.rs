@@ -1,4 +1,4 @@
-//! Exceptions: noting them, finding who catches them.
+//! Exceptions: recording them and finding their handlers.
 
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
@@ -10,8 +10,8 @@ use super::{trace, x_terms, Operands};
 
 use crate::continuation::is_continuation;
 
-/// Raises what the process has noted, from the place `ip`. Answers the address of the handler,
-/// whose frame the stack then ends in, or 0.
+/// Raises the exception recorded in the process, at `ip`. Returns the handler's address, with the
+/// stack cut to the handler's frame, or 0.
 pub extern "C" fn raise(p: &Proc, regs: &Regs, _: Operands, ip: u64) -> u64 {
     if p.is_exiting() {
         return 0;
@@ -56,8 +56,8 @@ pub extern "C" fn raise(p: &Proc, regs: &Regs, _: Operands, ip: u64) -> u64 {
     handler
 }
 
-/// A BIF that was watched has failed: its frame's address is where it was to come back to. Answers
-/// the place that called it, and the frames on the way.
+/// A traced BIF has failed, so `ip` may be the return address of a traced call's frame. Pops such
+/// frames and returns the location of the actual caller, with the frames popped.
 fn breaks_passed(p: &Proc, mut ip: u64) -> (u64, Vec<Term<'_>>) {
     let mut frames = Vec::new();
     while crate::entry_breakpoints::active() && crate::breakpoints::is_return(ip) {
@@ -66,7 +66,7 @@ fn breaks_passed(p: &Proc, mut ip: u64) -> (u64, Vec<Term<'_>>) {
         let &[frame, next, ..] = stack else { break };
         // SAFETY: below that address lies a term.
         frames.push(unsafe { Term::from_word(frame) });
-        // SAFETY: below the watched call's frame lies that of who called it.
+        // SAFETY: below the traced call's frame lies that of its caller.
         unsafe { p.heap.cut_stack(stack.len() - 2) };
         ip = next;
     }
@@ -88,7 +88,7 @@ fn find_handler(p: &Proc) -> Option<(u64, usize)> {
     None
 }
 
-/// No clause matches: the arguments are in x registers still.
+/// No clause matches: the arguments are still in x registers.
 pub extern "C" fn function_clause(p: &Proc, regs: &Regs, _: Operands, arity: u64) -> u64 {
     let args = p.heap.list(x_terms(p, regs, arity as usize));
     let first = p.heap.tuple(&[
@@ -118,8 +118,9 @@ pub extern "C" fn badarith(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     NONE
 }
 
-/// Code that no compiler makes: an operand has not the type that the code relies on, or a call
-/// came back that could not. No handler has been told of that, so none may be found: the stack goes.
+/// Reached only by code that no compiler makes: an operand does not have the type that the code
+/// relies on, or a call returned that could not. No handler accounts for that, so none may be
+/// found: the stack is dropped.
 pub extern "C" fn impossible(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     p.exit(am::internal_error);
     // SAFETY: without a handler the process ends.
@@ -127,14 +128,14 @@ pub extern "C" fn impossible(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     NONE
 }
 
-/// `raise`: the reason again, with the trace it had. Its class is the trace's.
+/// `raise`: raises the reason again, with its original trace. The class is the trace's.
 pub extern "C" fn again(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
     let (trace, reason) = (args.term(p, 0), args.term(p, 1));
     p.raise_with_trace(trace::class_of(trace), reason, trace);
     NONE
 }
 
-/// `raw_raise`: class, reason, trace. A class that is none answers `badarg`.
+/// `raw_raise`: class, reason, trace. An invalid class gives `badarg`.
 pub extern "C" fn raw_raise(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
     let class = match args.term(p, 0).as_atom() {
         Some(am::error) => ErrorClass::Error,
@@ -150,7 +151,7 @@ pub extern "C" fn build_stacktrace(p: &Proc, _: &Regs, args: Operands, _: u64) -
     trace::stacktrace(p, args.term(p, 0)).word()
 }
 
-/// What an old-style `catch` makes of an exception: class, reason and trace are in x1 to x3.
+/// The value of an old-style `catch` for an exception: class, reason and trace are in x1 to x3.
 pub extern "C" fn catch_end(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     let &[_, class, reason, raw] = x_terms(p, regs, 4) else { return NONE };
     if class == am::throw {

@@ -10,7 +10,7 @@ use super::Operands;
 
 pub const SLEEP: u64 = 0;
 pub const TIMED_OUT: u64 = 1;
-/// What `peek` answers to have the process look again in its next time slice: no term.
+/// Result of `peek` that makes the process look again in its next time slice; not a term.
 pub const LATER: u64 = TAG_HEADER;
 
 pub extern "C" fn send(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
@@ -23,8 +23,8 @@ pub extern "C" fn send(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
         Err(_) => super::call::badarg_in(p, am::send, &[to, m]),
     }
 }
-/// Called as it is, without the stub for runtime functions: there are no operands, and no x register
-/// is live.
+/// Called directly, without the stub for runtime functions: there are no operands, and no x
+/// register is live.
 pub extern "C" fn peek(p: &Proc, regs: &Regs) -> u64 {
     match p.has_no_mail() {
         true => NONE,
@@ -51,7 +51,7 @@ pub extern "C" fn next(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     p.skip();
     0
 }
-/// The message looked at may go back to the mailbox while the process keeps a part of it.
+/// Called where the current message may return to the mailbox while the process keeps a part of it.
 pub extern "C" fn keep_message(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     p.keep_message();
     0
@@ -68,7 +68,7 @@ pub extern "C" fn timeout(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     p.timeout();
     0
 }
-/// Asked again after each wake-up. Only the first time is the operand a term.
+/// Called again after each wake-up. The operand is a term only the first time.
 pub extern "C" fn wait_timeout(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
     match p.wait_timeout(args.term(p, 0)) {
         Wait::Wait => SLEEP,
@@ -80,7 +80,7 @@ pub extern "C" fn wait_timeout(p: &Proc, _: &Regs, args: Operands, _: u64) -> u6
     }
 }
 pub extern "C" fn marker_reserve(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
-    // It looks at signals; words may be reserved for what follows.
+    // This handles signals; heap words may be reserved for the instructions that follow.
     p.heap.in_fragments(|| p.marker_reserve()).word()
 }
 pub extern "C" fn marker_bind(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {

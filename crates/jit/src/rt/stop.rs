@@ -11,9 +11,9 @@ use super::Operands;
 
 use crate::checked::check_roots;
 
-/// The address in a word of which templates use the upper bits for something else.
+/// The address in a word whose upper bits templates use for something else.
 fn address(extra: u64) -> CodeAddress {
-    // SAFETY: templates and stubs give the address of a place at which they go on.
+    // SAFETY: templates and stubs give the address of a place at which they continue.
     unsafe { CodeAddress::new((extra & ((1 << 48) - 1)) as usize) }
 }
 
@@ -48,9 +48,9 @@ pub(super) unsafe fn collect_now(p: &Proc, x: *mut u64, live: usize, need: usize
     p.check_heap(&stats).is_ok()
 }
 
-/// Drops the stack; a message has the function in `Root::Trap` called.
+/// Hibernates: drops the stack. When a message arrives, the function in `Root::Trap` is called.
 pub(super) fn hibernate(p: &Proc) {
-    // SAFETY: what it goes on with begins without a stack.
+    // SAFETY: the function that is called on wake-up begins without a stack.
     unsafe { p.heap.cut_stack(0) };
     if !p.heap.has_room(3) {
         // SAFETY: nothing is live but what the roots hold.
@@ -65,7 +65,8 @@ pub(super) fn hibernate(p: &Proc) {
     p.wait_in_hibernation();
 }
 
-/// The time slice is over: live x registers above bit 48, the address to go on at below.
+/// Ends the time slice. `extra`: number of live x registers from bit 48 on, the address at which to
+/// continue below.
 pub extern "C" fn yield_(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     let live = (extra >> 48) as usize;
     check_roots(p, regs, live);
@@ -80,7 +81,7 @@ pub extern "C" fn yield_(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 
     0
 }
 
-/// Who goes on, and where; null for nobody.
+/// The process to continue and its address; null if there is none.
 #[repr(C)]
 pub struct NextProcess {
     p: *const Proc,
@@ -88,15 +89,15 @@ pub struct NextProcess {
 }
 pub type WaitFn = unsafe extern "C" fn(*const Proc, &Regs, u64) -> NextProcess;
 
-/// The process waits, and goes on at an address where nothing is live in x registers. Another
-/// may go on in its place at once.
+/// Makes the process wait, to continue at an address where no x register is live. The scheduler may
+/// switch to another process at once.
 ///
 /// # Safety
-/// It is the process that runs.
+/// `p` is the running process.
 pub unsafe extern "C" fn wait(p: *const Proc, regs: &Regs, extra: u64) -> NextProcess {
     // SAFETY: it runs here until `to_next`, after which it is not touched.
     let p = unsafe { &*p };
-    // `wait_timeout` has noted the wait already: bit 48 tells.
+    // Bit 48 is set if `wait_timeout` has registered the wait already.
     if extra >> 48 == 0 {
         p.wait();
     }
@@ -111,15 +112,15 @@ pub unsafe extern "C" fn wait(p: *const Proc, regs: &Regs, extra: u64) -> NextPr
     }
 }
 
-/// A process that was stopped takes its registers; where it goes on.
+/// Loads the registers of a stopped process; returns the address at which it continues.
 ///
 /// # Safety
-/// It is this thread's, and its saved registers and address are native code's.
+/// This thread owns the process, and its saved registers and address come from native code.
 pub(crate) unsafe fn goes_on(p: &Proc, regs: &Regs) -> usize {
     // SAFETY: as the caller says: they fit.
     unsafe { p.heap.load_x(regs.x_ptr()) };
     let ip = p.heap.ip();
-    // It is nowhere in particular while it runs.
+    // A running process has no saved address.
     p.heap.set_ip(CodeAddress::NONE);
     ip
 }

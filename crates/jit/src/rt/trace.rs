@@ -1,6 +1,6 @@
-//! Stack traces. An exception keeps addresses only: a tuple of its class, the first line's function
-//! and arguments (or `[]`), and addresses as small integers. The list that programs see is built
-//! when somebody asks for it.
+//! Stack traces. An exception keeps only addresses: a tuple of its class, the first line's function
+//! and arguments (or `[]`), and addresses as small integers. The list that programs see is built on
+//! demand.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -17,12 +17,11 @@ use crate::continuation::is_continuation;
 kvik_state::vm_state! {
     /// `erlang:system_flag(backtrace_depth, N)`
     pub static DEPTH: AtomicUsize = AtomicUsize::new(8);
-    /// Do traces tell files and lines? Not with the flag `+L`.
+    /// Whether traces contain files and lines. Cleared by the flag `+L`.
     pub static LINE_NUMBERS: AtomicBool = AtomicBool::new(true);
 }
 
-/// Where the calls on a stack come back to. Of the same place many times in a row, a recursion's,
-/// only one counts.
+/// The return addresses on a stack. Consecutive equal ones, as in a recursion, count once.
 fn calls(stack: &[u64], from: u64) -> impl Iterator<Item = u64> + '_ {
     let mut before = from;
     stack.iter().copied().filter(move |w| {
@@ -43,7 +42,7 @@ pub fn capture(p: &Proc, ip: usize) -> Term<'_> {
     let stack = unsafe { p.heap.stack() };
     let calls = calls(stack, ip as u64).take(depth.saturating_sub(1));
     let mut calls = calls.map(|w| p.heap.integer(w as i64));
-    // Few, but for a flag that somebody has set.
+    // Fits inline unless `backtrace_depth` was raised.
     let mut few = [Term::NIL; 16];
     let mut n = 0;
     for place in &mut few {
@@ -57,7 +56,7 @@ pub fn capture(p: &Proc, ip: usize) -> Term<'_> {
     }
 }
 
-/// A trace that a program gave, in a form that keeps the exception's class.
+/// A trace supplied by the program, in a form that keeps the exception's class.
 pub fn given<'h>(p: &'h Proc, trace: Term<'h>) -> Term<'h> {
     let class = Term::int((p.heap.exc_class() % 4) as i32);
     if let Some(t) = trace.as_tuple() {
@@ -76,8 +75,8 @@ pub fn given<'h>(p: &'h Proc, trace: Term<'h>) -> Term<'h> {
     p.heap.tuple(&[class, trace])
 }
 
-/// The class an exception began with, of the first word of its raw trace: that of the moment, and
-/// above it the first one plus one where it was changed.
+/// The original class of an exception, from the first word of its raw trace: the low 2 bits are the
+/// current class, the bits above are the original class plus one, or 0 if it was not changed.
 fn before_all(word: i64) -> i64 {
     match word >> 2 {
         0 => word & 3,
@@ -111,7 +110,7 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
                 rest = more;
             }
         } else if kind == am::error_info {
-            // The place itself fails, and `args` says how.
+            // The location itself fails, and `args` is its error info.
             if let Some((here, more)) = rest.split_first() {
                 let info = p.heap.tuple(&[am::error_info.into(), args]);
                 let args = m.is_list().then_some(m);
@@ -126,7 +125,7 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
             let info = if is_error { error_info(p, m, kind) } else { Term::NIL };
             lines.push(p.heap.tuple(&[m, f, args, info]));
             if called {
-                // A function itself, by a name that was found as the program ran.
+                // The function itself has a line too, as its name was computed at run time.
                 lines.push(p.heap.tuple(&[m, f, Term::int(2), Term::NIL]));
             }
         }
@@ -136,7 +135,7 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
     p.heap.list(&lines)
 }
 
-/// The module that explains the errors of a module's BIFs.
+/// The module that formats the errors of a module's BIFs.
 fn explainer(module: Atom) -> Option<Atom> {
     match module {
         am::atomics | am::counters | am::erlang | am::erts_internal | am::persistent_term => {
@@ -150,7 +149,8 @@ fn explainer(module: Atom) -> Option<Atom> {
     }
 }
 
-/// `[{error_info, #{module => M, cause => C}}]` for errors of BIFs; the cause where one was given.
+/// `[{error_info, #{module => M, cause => C}}]` for errors of BIFs, with the cause if one was
+/// given.
 fn error_info<'h>(p: &'h Proc, module: Term<'h>, cause: Term<'h>) -> Term<'h> {
     let Some(explains) = module.as_atom().and_then(explainer) else {
         return Term::NIL;
@@ -163,7 +163,7 @@ fn error_info<'h>(p: &'h Proc, module: Term<'h>, cause: Term<'h>) -> Term<'h> {
     p.heap.list(&[p.heap.tuple(&[am::error_info.into(), map])])
 }
 
-/// `{file, Name}` of the files that have occurred in a trace: most lines are of few.
+/// `{file, Name}` terms of the files seen in a trace, to share them: a trace has few files.
 type Files<'h> = Vec<(Arc<str>, Term<'h>)>;
 
 fn line<'h>(
@@ -178,7 +178,8 @@ fn line<'h>(
     Some(text(&p.heap, files, at, args, more))
 }
 
-/// The stack of a process, on the heap `h`: one that doesn't run, or (`own`) the one that asks.
+/// The stack trace of a process, built on the heap `h`. The process does not run, or (`own`) is the
+/// caller.
 pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h> {
     let mut lines = Vec::new();
     let ip = if own { 0 } else { p.heap.ip() };
@@ -198,11 +199,11 @@ pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h
     h.list(&lines)
 }
 
-/// The most places that [`returns`] tells.
+/// Maximum number of locations that [`returns`] reports.
 const MOST_RETURNS: usize = 100_000;
 
-/// Where on the stack of a process that does not run (or is the one that asks) it says where calls
-/// come back to: pairs of both addresses, the innermost first.
+/// The return addresses on the stack of a process that does not run or is the caller: pairs of the
+/// stack slot's address and the return address, innermost first.
 pub fn returns(p: &Proc) -> Vec<(usize, usize)> {
     // SAFETY: native code waits for our answer, or the process does not run.
     let stack = unsafe { p.heap.stack() };
@@ -213,14 +214,14 @@ pub fn returns(p: &Proc) -> Vec<(usize, usize)> {
 
 /// A word of a stack.
 pub enum StackSlot<'h> {
-    /// A call comes back to this address.
+    /// A return address.
     Return(usize),
-    /// An exception goes on at this address.
+    /// The address of an exception handler.
     Catch(usize),
     Term(Term<'h>),
 }
-/// The stack of a process that does not run, or is the one that asks: each word with where it lies, the
-/// innermost first.
+/// The stack of a process that does not run or is the caller: each word with its address, innermost
+/// first.
 pub fn slots(p: &Proc) -> impl Iterator<Item = (usize, StackSlot<'_>)> {
     // SAFETY: native code waits for our answer, or the process does not run.
     let stack = unsafe { p.heap.stack() };
@@ -228,29 +229,30 @@ pub fn slots(p: &Proc) -> impl Iterator<Item = (usize, StackSlot<'_>)> {
         let slot = match *w {
             w if is_continuation(w) => StackSlot::Return(w as usize),
             w if is_catch_mark(w) => StackSlot::Catch(catch_address(w) as usize),
-            // SAFETY: at a call, and where a process waits, all other words of a stack are terms: the
-            // collector may come, and relies on that.
+            // SAFETY: at a call, and where a process waits, all other words of a stack are terms:
+            // the collector relies on that.
             w => StackSlot::Term(unsafe { Term::from_word(w) }),
         };
         (std::ptr::from_ref(w) as usize, slot)
     })
 }
-/// Where a process that does not run goes on: the function that it is in the middle of, or waits to call;
-/// else the address.
+/// The address at which a stopped process continues, and the function that it is in or waits to
+/// call.
 pub fn goes_on(p: &Proc) -> (usize, Option<&'static Export>) {
     (p.heap.ip(), waits_to_call(p).or_else(|| super::call::handed_off(p)))
 }
-/// The function that it waits to call. `erlang:yield/0` is none: it is an instruction in OTP.
+/// The function that the process waits to call. `erlang:yield/0` does not count: it is an
+/// instruction in OTP.
 fn waits_to_call(p: &Proc) -> Option<&'static Export> {
     let yields = |e: &Export| (e.module, e.function) == (am::erlang, am::yield_);
     p.trap_to.get().filter(|e| !yields(e))
 }
 
-/// Will the process come back to the old code of a module?
+/// Whether the process will return to the old code of a module.
 pub fn uses_old_code(p: &Proc, module: Atom) -> bool {
     kvik_code::module::old(module).is_some_and(|old| uses_code(p, old.start, old.size))
 }
-/// Will it come back to the code at these addresses?
+/// Whether the process will return to code in this range.
 pub fn uses_code(p: &Proc, start: usize, size: usize) -> bool {
     let inside = |at: usize| at.wrapping_sub(start) < size;
     // SAFETY: native code waits for our answer, or the process does not run.
@@ -259,7 +261,7 @@ pub fn uses_code(p: &Proc, start: usize, size: usize) -> bool {
     inside(p.heap.ip()) || calls.any(|w| inside(w as usize))
 }
 
-/// OTP keeps lines in 24 bits, and those that don't fit not at all.
+/// OTP stores line numbers in 24 bits and drops larger ones.
 const MAX_LINE: u64 = (1 << 24) - 1;
 
 fn text<'h>(

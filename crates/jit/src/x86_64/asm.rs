@@ -89,7 +89,7 @@ pub struct Label(pub u32);
 
 const UNPLACED: u32 = u32::MAX;
 
-/// A rel32 to an absolute address, to be filled in when the code's place is known.
+/// A rel32 to an absolute address, filled in once the code's address is known.
 #[derive(Copy, Clone, Debug)]
 pub struct Reloc {
     pub at: u32,
@@ -108,7 +108,7 @@ impl Asm {
     pub fn new() -> Asm {
         Asm::default()
     }
-    /// With room for so many bytes of code. What is not used is never touched.
+    /// Reserves capacity for that many bytes of code. Unused pages are never touched.
     pub fn with_room(bytes: usize) -> Asm {
         Asm {
             buf: Vec::with_capacity(bytes),
@@ -117,7 +117,7 @@ impl Asm {
             relocs: Vec::with_capacity(bytes / 16),
         }
     }
-    /// As new, but for the memory it has.
+    /// Clears everything but keeps the buffers.
     pub fn clear(&mut self) {
         self.buf.clear();
         self.labels.clear();
@@ -542,7 +542,7 @@ impl Asm {
         self.b(0x11);
         self.modrm_mem(R(x), base, disp)
     }
-    /// Sixteen bytes, wherever they lie.
+    /// Loads sixteen bytes, unaligned.
     pub fn movups_idx_load(&mut self, x: u8, base: R, index: R, disp: i32) {
         self.movups_idx(0x10, x, base, index, disp)
     }
@@ -577,7 +577,7 @@ impl Asm {
         self.modrm_rr(R(x), r)
     }
 
-    /// Resolves labels; `false` where one was never placed.
+    /// Resolves labels; `false` if one was never placed.
     pub fn resolve(&mut self) -> bool {
         for (at, l) in self.fixups.drain(..) {
             let to = self.labels[l.0 as usize];
@@ -589,7 +589,7 @@ impl Asm {
         }
         true
     }
-    /// Fills in what depends on the code's place; `false` where a target is out of reach.
+    /// Fills in what depends on the code's address; `false` if a target is out of reach.
     pub fn relocate(&mut self, base: usize) -> bool {
         for Reloc { at, target } in self.relocs.drain(..) {
             let at = at as usize;

@@ -1,23 +1,24 @@
-//! What a breakpoint puts over the first instruction of a function: see `breakpoints.rs`.
+//! The code patch that a breakpoint applies to a function's first instruction: see
+//! `breakpoints.rs`.
 
 use crate::mem;
 
-/// `dec r14`, which every function begins with.
+/// `dec r14`, the first instruction of every function.
 const FIRST: [u8; 3] = [0x49, 0xFF, 0xCE];
-/// `call` with four bytes of address, which stands before that.
+/// Length of the `call` with a rel32 in front of the entry.
 pub const CALL_LENGTH: usize = 5;
 const CALL: u8 = 0xE8;
 /// A short jump from the entry to the call.
 const JUMP: [u8; 2] = [0xEB, (-2 - CALL_LENGTH as i8) as u8];
 
-/// Entries are at multiples of so many bytes.
+/// Alignment of entries, in bytes.
 pub const ENTRY_ALIGNMENT: usize = 16;
 
-/// Is that an entry without a breakpoint, at which one can be set?
+/// Whether this is an entry without a breakpoint, at which one can be set.
 pub fn is_free(at: usize) -> bool {
     mem::read(at) == Some(FIRST) && has_call(at)
 }
-/// Does it look like an entry with a breakpoint?
+/// Whether this looks like an entry with a breakpoint.
 pub fn is_set(at: usize) -> bool {
     mem::read(at).is_some_and(|b| b[..2] == JUMP && b[2] == FIRST[2])
 }
@@ -25,11 +26,11 @@ fn has_call(at: usize) -> bool {
     at.checked_sub(CALL_LENGTH).and_then(mem::read).is_some_and(|b| b[0] == CALL)
 }
 
-/// Sets a breakpoint at an entry that is free.
+/// Sets a breakpoint at an entry that has none.
 pub fn set(at: usize) -> bool {
     mem::patch(at, JUMP)
 }
-/// Restores what was there.
+/// Restores the original instruction.
 pub fn clear(at: usize) {
     mem::patch(at, [FIRST[0], FIRST[1]]);
 }

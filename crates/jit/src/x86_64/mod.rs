@@ -1,5 +1,5 @@
-//! Native code for x86-64: the encoder, one template for each instruction, and the code that all modules
-//! share. Nothing outside this folder names a register or an instruction of the machine.
+//! Native code for x86-64: the encoder, one template for each instruction, and the stubs. Nothing
+//! outside this folder names a machine register or a machine instruction.
 
 mod asm;
 pub mod breakpoint;
@@ -21,5 +21,5 @@ const REDS: R = R14;
 /// x0 to x3.
 const XREGS: [R; 4] = [R8, R9, R10, R11];
 
-/// What fills memory in which there is no code: `int3`, which ends the program.
+/// Fills memory that holds no code: `int3`, which ends the program.
 pub const FILL: u8 = 0xCC;

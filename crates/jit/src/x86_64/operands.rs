@@ -1,5 +1,5 @@
-//! Operands in registers and memory, calls of the runtime, frames and continuations: what all templates
-//! use.
+//! Common to all templates: operands in registers and memory, runtime calls, frames and
+//! continuations.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -55,7 +55,7 @@ impl<'m> Compiler<'m> {
         }
         Ok(())
     }
-    /// The machine register that a destination is, or `scratch`, to be stored afterwards.
+    /// The machine register of a destination, or `scratch`, to be stored afterwards.
     pub fn dst(&self, dst: Arg, scratch: R) -> R {
         match dst {
             Arg::X(n, _) => XREGS.get(n as usize).copied().unwrap_or(scratch),
@@ -95,8 +95,8 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// A runtime call with operands; its answer is in `rax`. All registers but the scratch ones
-    /// (`rax rcx rdx rsi rdi`) are as they were.
+    /// A runtime call with operands; its result is in `rax`. All registers but the scratch ones
+    /// (`rax rcx rdx rsi rdi`) are preserved.
     pub fn call_rt(&mut self, f: rt::Fun, args: &[Arg], extra: u64) -> EmitResult {
         let bytes = (args.len() + args.len() % 2) as i32 * 8;
         if bytes > 0 {
@@ -118,18 +118,18 @@ impl<'m> Compiler<'m> {
         self.a.mov_ri(RAX, f as usize as u64);
         self.a.call_abs(self.stubs.runtime);
     }
-    /// Raises what was noted, here.
+    /// Raises the recorded exception at this location.
     pub fn raise_here(&mut self) {
         self.a.call_abs(self.stubs.raise);
         self.place();
     }
-    /// A runtime call that never comes back: it notes an exception.
+    /// A runtime call that records an exception, which is then raised.
     pub fn raise_by(&mut self, f: rt::Fun, args: &[Arg], extra: u64) -> EmitResult {
         self.call_rt(f, args, extra)?;
         self.raise_here();
         Ok(())
     }
-    /// Goes to the failure label, or raises, when `rax` holds no term.
+    /// Jumps to the failure label, or raises, if `rax` holds no term.
     pub fn none_fails(&mut self, fail: Option<Label>) {
         self.a.alu_ri(Alu::Cmp, RAX, word::NONE as i32);
         match fail {
@@ -146,7 +146,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// Makes sure of heap and stack words; `live` x registers hold terms.
+    /// Ensures free heap and stack words; `live` x registers hold terms.
     pub fn need(&mut self, words: usize, live: u64) {
         if words == 0 {
             return;
@@ -169,7 +169,7 @@ impl<'m> Compiler<'m> {
             Ok(())
         });
     }
-    /// Pushes the address at which a call comes back; place it with `come_back`.
+    /// Pushes a call's return address; place the label with `come_back`.
     pub fn push_continuation(&mut self) -> Label {
         let l = self.a.label();
         self.push_known(l);
@@ -185,7 +185,7 @@ impl<'m> Compiler<'m> {
         self.a.place(l);
         self.place();
     }
-    /// Nothing comes here, the proof says, or some code relies on it.
+    /// Emits a trap: the verifier proved that control cannot arrive, or some code relies on that.
     pub fn trap(&mut self) {
         self.a.call_abs(self.stubs.trap);
         self.place();
@@ -206,7 +206,8 @@ impl<'m> Compiler<'m> {
         self.a.jmp_m(RAX, std::mem::offset_of!(Export, code) as i32);
     }
 
-    /// Branches unless the word in `r` is boxed; the low byte of its header is then in `eax`.
+    /// Branches to `fail` unless the word in `r` is boxed; then `eax` holds the low byte of its
+    /// header.
     pub fn boxed_kind(&mut self, r: R, fail: Label) {
         self.a.mov32_rr(RAX, r);
         self.a.alu32_ri(Alu::And, RAX, 3);
@@ -216,7 +217,7 @@ impl<'m> Compiler<'m> {
     }
 }
 
-/// The byte by which an object's kind shows in its header.
+/// The header byte that identifies an object's kind.
 pub const fn kind_byte(subtag: u64) -> i32 {
     (subtag << 4 | word::TAG_HEADER) as i32
 }

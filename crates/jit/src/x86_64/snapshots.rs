@@ -1,8 +1,8 @@
-//! What native code each instruction becomes: bodies of functions in `snapshots/*.txt`, each with its
-//! code as a disassembler shows it. A body is written for the assembler of the verifier's tests.
+//! Snapshot tests of the native code of each instruction: function bodies in `snapshots/*.txt`,
+//! each with its disassembled code. A body is written for the assembler of the verifier's tests.
 //!
-//! `SNAPSHOTS=write cargo test -p kvik-jit snapshots` writes the code anew; the difference is for the
-//! reader of a change to judge.
+//! `SNAPSHOTS=write cargo test -p kvik-jit snapshots` regenerates the code; review the difference
+//! like any other change.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -24,12 +24,12 @@ use crate::LoadError;
 #[allow(dead_code)]
 mod asm;
 
-/// Addresses above which operands are pointers, and stand-ins for targets of calls.
+/// Operands above this are pointers; stand-ins for call targets.
 const POINTERS: u64 = 1 << 32;
 const OUTSIDE: u64 = 0x4000_0000;
 
-/// Instructions without a template: a file that has one is refused. `on_load` makes no code, and is not
-/// allowed in a function with arguments.
+/// Instructions without a template: a file that contains one is refused. `on_load` makes no code,
+/// and is not allowed in a function with arguments.
 const WITHOUT: &[Opcode] = &[
     Opcode::OnLoad,
     Opcode::GetRecordElements,
@@ -68,11 +68,11 @@ fn text(cases: &[Case]) -> String {
     cases.iter().map(|c| format!("## {}\n{}--\n{}", c.title, c.body, c.code)).collect()
 }
 
-/// Names for what operands are.
+/// Symbolic names for operand values.
 struct Names {
     /// Atoms, literals, exports and other addresses.
     numbers: HashMap<u64, String>,
-    /// Places in the code, and what is outside of it.
+    /// Locations in the code, and targets outside of it.
     targets: HashMap<u64, String>,
 }
 
@@ -113,12 +113,12 @@ impl Names {
 /// The Rust function that begins at an address, without the crate's name.
 fn function_at(address: u64) -> Option<String> {
     let mut name = None;
-    // It looks before the address, as behind a call.
+    // `resolve` looks up the instruction before the address, as for a return address.
     backtrace::resolve((address + 1) as *mut _, |s| name = s.name().map(|n| format!("{n:#}")));
     Some(name?.trim_start_matches("kvik_jit::").to_string())
 }
 
-/// The body with numbers in place of `erlang:F/A`, and what is to be imported for them.
+/// The body with numbers in place of `erlang:F/A`, and the imports that these stand for.
 fn named_imports(body: &str) -> (String, Vec<(&str, u32)>) {
     let mut imports = Vec::new();
     let mut numbered = String::new();
@@ -135,7 +135,7 @@ fn named_imports(body: &str) -> (String, Vec<(&str, u32)>) {
     (numbered, imports)
 }
 
-/// The code of the body's function from its entry on, or from its beginning where the title says so.
+/// The code of the body's function from its entry on, or from its beginning if the title says so.
 fn native_code(case: &Case) -> Result<String, LoadError> {
     let (body, imports) = named_imports(&case.body);
     let bytes = asm::with_imports(&body, &imports);
@@ -167,7 +167,7 @@ fn native_code(case: &Case) -> Result<String, LoadError> {
 
 fn names(tables: &Tables, made: &CompiledModule) -> Names {
     let atoms = tables.atoms.iter().skip(1).map(|a| (a.word(), format!("'{}'", a.name())));
-    // It comes from the atom's number, which is another whenever the VM names one more.
+    // The hash depends on the atom's index, which changes whenever the VM adds a predefined atom.
     let hashes =
         tables.atoms.iter().skip(1).map(|a| {
             (u64::from(hash::internal(Term::atom(*a), 0)), format!("hash '{}'", a.name()))
@@ -193,7 +193,7 @@ fn names(tables: &Tables, made: &CompiledModule) -> Names {
     Names { numbers: numbers.collect(), targets: HashMap::new() }
 }
 
-/// One instruction a line; places that are jumped to are numbered.
+/// Disassembles one instruction per line; jump targets are numbered.
 fn disassembly(code: &[u8], from: u32, mut names: Names) -> String {
     let mut decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
     decoder.set_position(from as usize).expect("a position");
@@ -248,7 +248,7 @@ fn instructions_become_the_code_of_the_snapshots() {
     assert!(write || different.is_empty(), "other code:\n{}", different.join("\n"));
 }
 
-/// Every instruction that there is a template for is in a body.
+/// Every instruction with a template occurs in a body.
 #[test]
 fn every_instruction_has_a_snapshot() {
     let files = files().into_iter().map(|f| std::fs::read_to_string(f).expect("a snapshot"));

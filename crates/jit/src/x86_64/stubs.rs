@@ -1,8 +1,8 @@
 //! The stubs: code that all modules share.
 //!
-//! At the level of compiled code `rsp` is 16-aligned. A runtime function gets the process, the
-//! registers, a pointer to its operands (which compiled code has put on the thread's stack) and one
-//! more word; it finds x0–x3 in `Regs.x` and what it leaves there is loaded again.
+//! In compiled code `rsp` is 16-aligned. A runtime function gets the process, the registers, a
+//! pointer to its operands (which compiled code has put on the thread's stack) and one more word.
+//! It finds x0–x3 in `Regs.x`; they are reloaded from there when it returns.
 //!
 //! | stub | expects |
 //! |---|---|
@@ -31,14 +31,14 @@ use crate::mem::NativeCode;
 use crate::rt;
 use crate::stubs::{Labels, Stubs, FAILED, RETURNED, WAIT, YIELD};
 
-/// Where a return may come back to: a word that is neither a small integer nor a pointer.
+/// Aligns a return address so that the word is neither a small integer nor a pointer.
 pub fn align_continuation(a: &mut Asm) {
     while a.pos() % 16 != 8 {
         a.buf.push(0xCC)
     }
 }
 
-/// What native code keeps of the process in registers.
+/// Saves the process state that native code keeps in registers.
 pub fn save_own(a: &mut Asm) {
     a.mov_mr(P, Heap::HTOP as i32, HTOP);
     a.mov_mr(P, Heap::STOP as i32, STACK);
@@ -48,7 +48,7 @@ fn save_state(a: &mut Asm) {
     save_own(a);
     save_x(a);
 }
-/// The x registers that a Rust function may change.
+/// Saves the x registers that a Rust function may change.
 pub fn save_x(a: &mut Asm) {
     for (i, r) in XREGS.iter().enumerate() {
         a.mov_mr(REGS, (Regs::X + 8 * i) as i32, *r);
@@ -89,14 +89,14 @@ impl Maker {
         self.a.mov_ri(RAX, f as usize as u64);
         self.a.call(self.runtime);
     }
-    /// Pops the caller's continuation and raises there.
+    /// Pops the caller's continuation and raises at that address.
     fn raise_at_caller(&mut self) {
         self.a.mov_rm(RAX, STACK, 0);
         self.a.alu_ri(Alu::Add, STACK, 8);
         self.a.push(RAX);
         self.a.jmp(self.raise);
     }
-    /// Jumps to what a fun call has prepared in the scratch words; address in `rax`.
+    /// Jumps to the fun's code at `rax`, with entry and fun loaded from the scratch words.
     fn jump_prepared(&mut self) {
         self.a.mov_rr(RCX, RAX);
         self.a.mov_rm(RAX, REGS, Regs::SCRATCH as i32);
@@ -233,7 +233,7 @@ pub fn none_to(a: &mut Asm, l: Label) {
     a.jcc(Cc::E, l);
 }
 
-/// `enter(process, registers, address)`; comes back with why the process stopped.
+/// `enter(process, registers, address)`; returns the reason for which the process stopped.
 fn way_in(m: &mut Maker) -> Label {
     let enter = m.entry();
     for r in SAVED {
@@ -268,7 +268,8 @@ fn runtime_call(m: &mut Maker) {
     m.a.ret();
 }
 
-/// Also where what can't be leads to, called like `raise`: a label.
+/// Emits `raise`, and the stub for unreachable code, which is called like `raise`; returns the
+/// latter's label.
 fn raising(m: &mut Maker) -> Label {
     m.a.align(16);
     m.a.place(m.raise);
@@ -302,7 +303,7 @@ fn stopping(m: &mut Maker) -> (Label, Label) {
     (yield_, waiting(m))
 }
 
-/// Another process may go on in place of the one that waits.
+/// Emits `wait`. Another process may continue in place of the one that waits.
 fn waiting(m: &mut Maker) -> Label {
     let wait = m.entry();
     // No x register is live.
@@ -332,7 +333,7 @@ fn bif_call(m: &mut Maker, call: rt::Fun, resume: rt::Fun) -> Label {
     m.a.mov_rr(RSI, REGS);
     m.a.mov_ri(RAX, call as usize as u64);
     m.a.call_r(RAX);
-    // No x register is live but the answer.
+    // No x register is live but the result.
     load_own(&mut m.a);
     let failed = m.a.label();
     none_to(&mut m.a, failed);
@@ -349,7 +350,7 @@ fn bif_call(m: &mut Maker, call: rt::Fun, resume: rt::Fun) -> Label {
     m.a.jmp_m(RAX, 0);
     m.a.place(exception);
     m.raise_at_caller();
-    // All that a BIF which goes on later has is kept in the process.
+    // The process holds the whole state of a BIF that yields.
     m.a.place(stopped);
     let resumed = m.a.label();
     m.a.lea_label(RAX, resumed);
@@ -362,7 +363,8 @@ fn bif_call(m: &mut Maker, call: rt::Fun, resume: rt::Fun) -> Label {
     bif
 }
 
-/// Entries with a breakpoint, exports that are watched, and where watched calls come back to.
+/// Emits the stubs for entries with a breakpoint, for traced exports, and for returns of traced
+/// calls.
 fn watched(m: &mut Maker) -> (Label, Label, Label) {
     let entry = m.entry();
     m.a.pop(RCX);

@@ -1,4 +1,4 @@
-//! What is started. A `Job` is one start of one program; it may fill several rows.
+//! What is run. A `Job` is one start of one program; it may fill several rows.
 
 use super::read::Reader;
 use super::read::{read_bandwidths, read_files, read_nothing, read_number, read_opens, read_pipes};
@@ -12,56 +12,56 @@ use crate::peers::{Peer, PeerKind};
 #[derive(Clone)]
 pub struct Job {
     pub experiment: &'static str,
-    /// Short text that tells this job from the others of its experiment.
+    /// Distinguishes this job from the others of its experiment.
     pub detail: String,
-    /// What the Erlang machines are started with; where `COUNT` stands they read how many.
+    /// Arguments of the Erlang machines; `COUNT` is replaced by the number of messages.
     args: Vec<String>,
     read: Reader,
-    /// What a program in another language is asked for.
+    /// The equivalent for programs in other languages.
     task: Task,
-    /// How many messages are to be passed by whoever is not slow; 0 where that is no question.
+    /// Number of messages, unless the peer is slow; 0 if not applicable.
     count: u64,
-    /// How many times that the output must say there were; 0 where it does not say.
+    /// The output must report this multiple of `count`; 0 if it reports none.
     told: u64,
     pub limit_seconds: u64,
-    /// How often it is run in each round: more than once where a run is short and its rows many.
+    /// Runs in each round: several if runs are short and have many rows.
     pub times: usize,
-    /// In how many rounds at most: fewer where it takes long and comes to the same each time.
+    /// Maximum rounds: few if a run is long and its result stable.
     pub rounds: usize,
-    /// Not for peers held to one scheduler.
+    /// Skip for peers limited to one scheduler.
     unbound: bool,
-    /// Descriptors it may have open (`ulimit -n`); 0 for as many as the lab may.
+    /// Limit of open descriptors (`ulimit -n`); 0 for the lab's own limit.
     pub descriptors: u64,
-    /// The result is how long the program runs.
+    /// The result is the program's run time.
     pub whole: bool,
-    /// The row of how much memory it took at most.
+    /// The row for peak memory.
     pub memory: Option<&'static str>,
-    /// Memory that it may take, before that is known, and that is not counted as its own (what is
-    /// in files, tables of pages, pipes): so much is at hand when it starts.
+    /// Memory estimate before the first run, and below memory not counted as the program's own
+    /// (page cache, page tables, pipes): that much is made available before it starts.
     pub expected_mb: u64,
     pub beside_mb: u64,
 }
 
 #[derive(Clone)]
 enum Task {
-    /// Only Erlang has it.
+    /// Erlang only.
     None,
-    /// The same in C, with these arguments.
+    /// The C program with these arguments.
     InC(Vec<String>),
-    /// Messages, among that many processes where it matters how many.
+    /// Message passing, with the number of processes if that matters.
     Talk { size: Option<u64> },
 }
 
-/// One start of one peer: its arguments, how what it prints is read, and what count it must say.
+/// One start of one peer: its arguments, the parser of its output, and the count it must report.
 pub struct Ask {
     pub args: Vec<String>,
     pub read: Reader,
     pub count: u64,
 }
 
-/// Threads of the operating system: as many as every system allows.
+/// Operating system threads: a number that every system allows.
 const MOST_THREADS: u64 = 1000;
-/// What stands in arguments for the number of messages.
+/// Placeholder in arguments for the number of messages.
 const COUNT: &str = "COUNT";
 
 impl Job {
@@ -72,14 +72,14 @@ impl Job {
             format!("{} {}", self.experiment, self.detail)
         }
     }
-    /// What the Erlang machines are started with, in one line; where the files are does not matter.
+    /// The Erlang command line in one line, independent of where the files are.
     pub fn work(&self) -> String {
         let of = |kind| self.erlang_args(kind).join(" ");
         let (ours, theirs) = (of(PeerKind::Kvik), of(PeerKind::Otp));
         let work = if ours == theirs { ours } else { format!("{ours} | {theirs}") };
         work.replace(&std::env::temp_dir().display().to_string(), "TMPDIR")
     }
-    /// How many messages a peer of that kind passes.
+    /// Number of messages for a peer of that kind.
     fn count_of(&self, kind: PeerKind) -> u64 {
         self.count / pace(self.experiment, kind)
     }
@@ -87,13 +87,13 @@ impl Job {
         let count = self.count_of(kind).to_string();
         self.args.iter().map(|arg| arg.replace(COUNT, &count)).collect()
     }
-    /// How long a cell of the files may take, where that is limited: `40ms`.
+    /// Time limit of a cell in the files experiment, if any: `40ms`.
     pub fn cell_limit(&self) -> Option<&str> {
         let is_limit =
             |arg: &&String| arg.strip_suffix("ms").is_some_and(|n| n.parse::<u64>().is_ok());
         self.args.iter().find(is_limit).filter(|_| self.experiment == "files").map(String::as_str)
     }
-    /// How that peer does this job, if it does.
+    /// How that peer does this job, if it can.
     pub fn ask(&self, peer: &Peer) -> Option<Ask> {
         let count = self.count_of(peer.kind);
         if peer.kind.is_erlang() {
@@ -153,7 +153,7 @@ pub fn chosen(options: &LabOptions) -> Result<Vec<Job>, String> {
     };
     let mut jobs: Vec<Job> = all(sizes).into_iter().filter(wanted).collect();
     if !options.experiments.is_empty() {
-        // Who names experiments wants them in every round.
+        // Experiments named on the command line run in every round.
         for job in &mut jobs {
             job.rounds = usize::MAX;
         }
@@ -235,15 +235,15 @@ fn start(experiment: &'static str, what: &[&str], read: Reader) -> Job {
     Job { args, read, limit_seconds: 180, ..eval(experiment, "") }
 }
 
-/// Megabytes that a million processes take of whoever needs most for them, and as many messages in a
+/// Megabytes for a million processes in the peer that needs most, and for a million messages in a
 /// mailbox.
 const TAKEN_BY_MILLION: u64 = 2800;
 const TAKEN_BY_MILLION_MESSAGES: u64 = 100;
-/// What lies in a file of 100 MB that is written anew.
+/// Page cache of a rewritten file of 100 MB.
 const BESIDE_FILE: u64 = 256;
-/// The same in several, or what a thousand small programs take.
+/// The same for several files, and the memory of a thousand small programs.
 const BESIDE_FILES: u64 = 512;
-/// Rounds of what is the same each time.
+/// Rounds for results that hardly vary.
 const STABLE_ROUNDS: usize = 3;
 
 fn ring(n: u64, messages: u64) -> Job {
@@ -254,12 +254,13 @@ fn ring(n: u64, messages: u64) -> Job {
     crowded(plain, n)
 }
 
-/// What has so many processes, for which there is memory at hand.
+/// Reserves memory for that many processes.
 fn crowded(job: Job, n: u64) -> Job {
     Job { expected_mb: job.expected_mb.max(TAKEN_BY_MILLION * n / 1_000_000), ..job }
 }
 
-/// What takes two schedulers. One pair makes half as many round trips as two: no count to check.
+/// Jobs that need two schedulers. One pair does half the round trips of two, so its count is not
+/// checked.
 fn crowd(sizes: &ExperimentSizes) -> [Job; 2] {
     [("senders", sizes.senders, 8), ("pairs", sizes.pairs, 0)].map(|(which, count, told)| {
         let job = start(which, &["crowd", which, COUNT], read_rates);
@@ -276,7 +277,7 @@ fn pipes(experiment: &'static str, size: [u64; 3]) -> Job {
     Job { task: Task::InC(words(&[&["pipes"], &size[..]].concat())), count: lines * rings, ..job }
 }
 
-/// As many descriptors as a system may allow: what the lab may have, if that is less.
+/// Highest descriptor limit that systems allow; capped at the lab's own limit.
 const MOST_DESCRIPTORS: u64 = 1 << 20;
 
 fn ports(sizes: &PortSizes) -> [Job; 4] {
@@ -309,14 +310,14 @@ fn files(sizes: &[&str]) -> Job {
     Job { task, limit_seconds: 400, beside_mb: BESIDE_FILE, ..job }
 }
 
-/// The same with the flags that were once said to make files fast.
+/// The same with flags once recommended for fast file access.
 fn tuned(job: Job) -> Job {
     let args = [words(&["+K", "true", "+A", "32"]), job.args].concat();
     let detail = "+A 32".to_owned();
     Job { args, detail, read: read_tuned_files, task: Task::None, unbound: true, ..job }
 }
 
-/// Of the small programs: those of a family run one after the other.
+/// Families of the small programs; those of one family run one after the other.
 const FAMILIES: &[&str] = &["numbers", "lists", "binaries", "data", "control"];
 
 fn work(family: &str, times: u64) -> Job {
@@ -330,7 +331,7 @@ fn program(name: &str, size: u64) -> Job {
     Job { detail: name.to_owned(), count: size, unbound: true, beside_mb, ..job }
 }
 
-/// All of stdlib: how long it takes, and how much native code it is, which is the same each time.
+/// Loads all of stdlib: the time, and the native code size, which is constant.
 fn loading() -> [Job; 2] {
     let size = start("codesize", &["loading", "size"], read_size);
     let args = [words(&["+JPperf", "map"]), size.args].concat();

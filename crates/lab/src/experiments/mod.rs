@@ -1,5 +1,5 @@
-//! What is measured: the experiments as they are shown (here), what is started for them (`jobs`),
-//! how much of it (`sizes`), and how what is printed is read (`read`).
+//! The experiments: how they are shown (here), what they start (`jobs`), their sizes (`sizes`), and
+//! the parsers of their output (`read`).
 
 mod jobs;
 mod read;
@@ -28,13 +28,13 @@ pub struct Experiment {
 pub enum Chart {
     /// A bar for each peer and row.
     Bars,
-    /// A line for each peer over the number in the row's detail, which counts these.
+    /// A line for each peer over the number in the row's detail; the string names what it counts.
     Lines(&'static str),
     /// Four charts, one for each pattern, by block size.
     Files,
-    /// How often a time of each length was counted, by kvik alone.
+    /// Frequencies by duration, of kvik alone.
     Histogram,
-    /// A dot for each row: kvik beside OTP.
+    /// A dot for each row: kvik's ratio to OTP.
     Ratios,
 }
 
@@ -264,8 +264,8 @@ pub const SUBJECTS: &[Experiment] = &[
     },
 ];
 
-/// What was published of an experiment as one figure: subject, whose, and the figure in the
-/// subject's unit.
+/// Single figures published for an experiment: experiment, source, and the figure in the
+/// experiment's unit.
 pub const PUBLISHED_ONCE: &[(&str, &str, f64)] = &[
     ("oneway", "Pentium 4, 2006", 3.4e6),
     ("pingpong", "Pentium 4, 2006", 1.4e6),
@@ -289,7 +289,7 @@ pub const PUBLISHED_FILES: &[(&str, f64, f64)] = &[
     ("random_write", 128.0, 62.0),
 ];
 
-/// What was published of these experiments in 1998, for FreeBSD: subject, label, and microseconds
+/// Figures published for these experiments in 1998, on FreeBSD: experiment, label, and microseconds
 /// by number of processes.
 #[allow(clippy::type_complexity)]
 pub const PUBLISHED: &[(&str, &str, &[(f64, f64)])] = &[
@@ -315,7 +315,7 @@ pub fn subject(id: &str) -> Option<&'static Experiment> {
     SUBJECTS.iter().find(|s| s.id == id)
 }
 
-/// A row's id as people read it.
+/// A row's id in readable form.
 pub fn label(row: &str) -> String {
     let parts: Vec<&str> = row.split('/').collect();
     match parts.as_slice() {

@@ -1,10 +1,10 @@
-//! Reading what the programs print. A program that does not say what was asked for, or passed
-//! another number of messages than it was told, has no rows: that is a failure.
+//! Parsers for the programs' output. A program that does not print the expected lines, or reports a
+//! different message count, yields no rows, which is a failure.
 
 use super::jobs::Job;
 
-/// What a job's output says: row id and value. The number is how many messages it must speak of; 0
-/// where it says nothing of them.
+/// Parses a job's output into row ids and values. The number is the message count that it must
+/// report; 0 if it reports none.
 pub type Reader = fn(&Job, u64, &str) -> Vec<(String, f64)>;
 
 pub fn read_nothing(_: &Job, _: u64, _: &str) -> Vec<(String, f64)> {
@@ -16,20 +16,20 @@ pub fn read_number(job: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
     value.map(|v| (job.experiment.to_owned(), v)).into_iter().collect()
 }
 
-/// `NAME COUNT in SECONDS s`: a row of that name.
+/// `NAME COUNT in SECONDS s`: a rate for each name.
 pub fn read_rates(_: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
     let rows: Option<Vec<_>> = text.lines().map(|line| read_rate(line, count)).collect();
     rows.unwrap_or_default()
 }
 
-/// The same, as milliseconds for all of it.
+/// The same lines, as milliseconds in total.
 pub fn read_times(_: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
     let ms = |line: &str| read_span(line, count).map(|(name, _, s)| (name, s * 1000.0));
     let rows: Option<Vec<_>> = text.lines().map(ms).collect();
     rows.unwrap_or_default()
 }
 
-/// How long it took to load so many modules.
+/// The time to load the modules.
 pub fn read_loading(job: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
     read_times(job, 0, text)
 }
@@ -40,7 +40,7 @@ pub fn read_size(job: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
     bytes.map(|b| (job.experiment.to_owned(), b / 1024.0)).into_iter().collect()
 }
 
-/// A row, how many there were, and in how many seconds.
+/// A row's name, its count, and its seconds.
 fn read_span(line: &str, count: u64) -> Option<(String, f64, f64)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [name, passed, "in", seconds, "s"] = words.as_slice() else { return None };
@@ -52,7 +52,7 @@ fn read_rate(line: &str, count: u64) -> Option<(String, f64)> {
     read_span(line, count).map(|(name, passed, seconds)| (name, passed / seconds))
 }
 
-/// The number before ` UNIT` in a line that begins with `start`.
+/// The number before ` UNIT` in a line that starts with `start`.
 fn number_before(text: &str, start: &str, unit: &str) -> Option<f64> {
     let line = text.lines().find(|l| l.starts_with(start))?;
     let (before, _) = line.split_once(unit)?;
@@ -71,7 +71,7 @@ pub fn read_zog(job: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
     let spawn = number_before(text, "Setup :", " us per spawn");
     let mut rows = Vec::new();
     rows.extend(message.map(|v| (format!("ring/{}", job.detail), v)));
-    // Starting a few processes measures the clock more than the processes.
+    // For a few processes the start time is dominated by clock resolution.
     if job.detail.len() > 2 {
         rows.extend(spawn.map(|v| (format!("spawn/{}", job.detail), v)));
     }
@@ -85,7 +85,7 @@ pub fn read_waiting(_: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
     bytes.map(|v| ("memory".to_owned(), v)).into_iter().collect()
 }
 
-/// Lines a second, and of eighty ports what a line costs the machine itself.
+/// Lines per second, and for eighty ports the machine's own cost per line.
 pub fn read_pipes(job: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
     if passed(text) != Some(count) {
         return Vec::new();
@@ -97,7 +97,7 @@ pub fn read_pipes(job: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
     rate.into_iter().chain(cost).collect()
 }
 
-/// How many lines all rings together passed on.
+/// Lines passed on by all rings together.
 fn passed(text: &str) -> Option<u64> {
     let run = text.lines().find_map(|l| l.strip_prefix("(total run (N:"))?;
     let (_, rest) = run.split_once("K:")?;
@@ -106,7 +106,7 @@ fn passed(text: &str) -> Option<u64> {
     Some(lines.parse::<u64>().ok()? * rings.parse::<u64>().ok()?)
 }
 
-/// `COUNT in SECONDS s`: so many a second.
+/// `COUNT in SECONDS s`: a rate per second.
 pub fn read_opens(job: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
     let id = match job.detail.as_str() {
         "" => job.experiment.to_owned(),
@@ -125,8 +125,8 @@ pub fn read_bandwidths(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
     text.lines().filter_map(row).collect()
 }
 
-/// What a switch takes, and where the machine says it how often the time between two turns was that
-/// long (`histogram NS RATE /s`).
+/// Cost of a context switch and, if reported, the histogram of times between time slices
+/// (`histogram NS RATE /s`).
 pub fn read_switches(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
     let line = text.lines().find(|l| l.starts_with("switches "));
     let value = line.and_then(|l| l.rsplit(' ').next()?.parse().ok());
@@ -144,7 +144,7 @@ pub fn read_files(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
     text.lines().filter_map(read_file_cell).collect()
 }
 
-/// The same with other flags: rows of their own.
+/// The same with other flags, as separate rows.
 pub fn read_tuned_files(job: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
     let own = |(row, value): (String, f64)| {
         let (front, block) = row.rsplit_once('/').unwrap_or((&row, ""));

@@ -1,6 +1,6 @@
-//! How much of everything: in the quick form, in the whole, and where experiments are named.
+//! Sizes of the experiments: in quick mode, in full, and when named on the command line.
 //!
-//! A run needs a steady figure, not more: in the whole form most take between 0.2 and one second.
+//! Runs are only as long as steady figures need: in full mode mostly between 0.2 and one second.
 
 use crate::peers::PeerKind;
 
@@ -15,28 +15,28 @@ pub struct ExperimentSizes {
     pub pairs: u64,
     pub lives: u64,
     pub lines: u64,
-    /// Through one port.
+    /// Lines through one port.
     pub lines_of_one: u64,
     pub ports: Option<PortSizes>,
-    /// Megabytes, how long a cell may take, and blocks in KB: all there are where none is named.
+    /// Megabytes, time limit of a cell, and block sizes in KB; all sizes if none is named.
     pub files: &'static [&'static str],
-    /// How many files of 1 KB, 1 MB and 100 MB are read.
+    /// Number of files of 1 KB, 1 MB and 100 MB that are read.
     pub read_files: [&'static str; 3],
     pub text_lines: u64,
-    /// The files with other flags as well.
+    /// Also run the files with other flags.
     pub tuned: bool,
     pub switching_ms: u64,
-    /// How often each small program of the other work does its work.
+    /// Iterations of each small program.
     pub work: u64,
-    /// Whole programs with their sizes; 0 modules of stdlib are all of them.
+    /// Whole programs with their sizes; 0 modules of stdlib means all.
     pub programs: &'static [(&'static str, u64)],
 }
 
-/// What else ports are asked for.
+/// Sizes of further port experiments.
 pub struct PortSizes {
     pub megabytes: u64,
     pub opened: u64,
-    /// Lines through each of many.
+    /// Lines through each of many ports.
     pub rounds: u64,
 }
 
@@ -104,7 +104,7 @@ pub const WHOLE: ExperimentSizes = ExperimentSizes {
     ],
 };
 
-/// Of experiments that are named, all there is.
+/// Sizes of experiments named on the command line: everything.
 pub const NAMED: ExperimentSizes = ExperimentSizes {
     pingpong: 10_000_000,
     waiting: 1_000_000,
@@ -131,7 +131,8 @@ pub const NAMED: ExperimentSizes = ExperimentSizes {
     ..WHOLE
 };
 
-/// Who is so slow at what that it passes that part of the messages: what each takes stays the same.
+/// Peers that get only that fraction of the messages, as they are slow; the cost per message stays
+/// the same.
 pub const SLOW_PEERS: &[(&str, PeerKind, u64)] = &[
     ("pingpong", PeerKind::Otp, 2),
     ("pingpong", PeerKind::JavaVirtual, 2),

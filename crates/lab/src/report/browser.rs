@@ -1,5 +1,5 @@
-//! The page in a real browser: everything it should show is there and fits, it asks nobody for
-//! anything, and has nothing to complain about. The figures are made up.
+//! The page in a real browser: everything is there and fits, it loads nothing from the network, and
+//! logs no errors. The figures are made up.
 
 #[path = "../../../../xtask/src/browser.rs"]
 #[allow(clippy::module_inception)]
@@ -19,11 +19,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use view::View;
 
-/// How much of the page one of the pictures shows that go to $KVIK_PICTURES.
+/// Height of the screenshots written to $KVIK_PICTURES.
 const HIGH: u32 = 1800;
 const CHECK: &str = include_str!("check.js");
 
-/// The rows that the jobs' output would fill.
+/// The rows that the jobs would fill.
 fn row_ids(jobs: &[Job]) -> Vec<String> {
     let with = |front: &str, parts: &[&str]| -> Vec<String> {
         parts.iter().map(|part| format!("{front}/{part}")).collect()
@@ -70,7 +70,7 @@ fn files(flags: &str) -> Vec<String> {
     rows
 }
 
-/// A number of its own for each row and peer, a little different in each round.
+/// A distinct number for each row and peer, varying slightly by round.
 fn value(row: &str, peer: usize, round: usize) -> f64 {
     let sum: u32 = row.bytes().map(u32::from).sum();
     let size = row.rsplit('/').next().and_then(|n| n.parse::<f64>().ok()).unwrap_or(1.0);
@@ -89,7 +89,7 @@ fn results(line_up: &LineUp, jobs: &[Job]) -> Results {
     for row in row_ids(jobs) {
         let Some(job) = jobs.iter().find(|job| fills(job, &row)) else { panic!("{row}: no job") };
         for (index, peer) in line_up.peers.iter().enumerate() {
-            // Only kvik tells what lies between two turns, and processor time only Erlang.
+            // Only kvik reports histograms of switches, and only Erlang reports CPU time.
             let tells = match row.split('/').next() {
                 Some("histogram") => peer.kind == peers::PeerKind::Kvik,
                 Some("portcpu") => peer.kind.is_erlang(),
@@ -119,7 +119,7 @@ fn results(line_up: &LineUp, jobs: &[Job]) -> Results {
     results
 }
 
-/// Writes the page; what is on it.
+/// Writes the page and loads it; returns what it contains.
 fn page(folder: &Path) -> (PathBuf, Summary) {
     let options = LabOptions { out: folder.to_path_buf(), ..LabOptions::default() };
     let line_up = peers::everybody();
@@ -137,7 +137,7 @@ fn page(folder: &Path) -> (PathBuf, Summary) {
     (report.write(None).unwrap(), summary)
 }
 
-/// Each chart has a line, bar or dot for all it should show, and the name of each.
+/// Each chart has a line, bar or dot for every value, with its name.
 fn charts_are_whole(seen: &Value, summary: &Summary) {
     for subject in SUBJECTS {
         let rows: Vec<_> = summary.rows.iter().filter(|r| r.subject.id == subject.id).collect();
@@ -169,8 +169,8 @@ fn charts_are_whole(seen: &Value, summary: &Summary) {
                     assert_eq!(words("units"), [subject.unit, what]);
                 }
                 Chart::Files => {
-                    // Three that run Erlang or C by default, with two or three handles, and two
-                    // lines of what was published.
+                    // Three peers (Erlang and C, not on one scheduler) with two or three handles,
+                    // and two lines of published figures.
                     let handles = if index < 2 { 3 } else { 2 };
                     assert_eq!(number("lines"), 3 * handles + 2, "{chart}");
                     assert_eq!(words("ends").len(), number("lines"), "{chart}");
@@ -192,7 +192,7 @@ fn charts_are_whole(seen: &Value, summary: &Summary) {
 #[test]
 fn the_page_in_a_browser() {
     let Some(program) = view::installed() else {
-        // Past what the test harness keeps to itself.
+        // Written directly, as the test harness captures `eprintln!`.
         let _ = writeln!(std::io::stderr(), "\nlab/browser: skipped: no chromium is installed");
         return;
     };

@@ -1,4 +1,4 @@
-//! Which chart an experiment has: what is taken from the summary for it, and what was published.
+//! The chart of each experiment: its data from the summary, and published figures.
 
 use super::dots;
 use super::svg::{bars, lines, Bar, ChartLine};
@@ -26,13 +26,13 @@ pub fn bar(summary: &Summary, subject: &Experiment, row: &SummaryRow) -> String 
     bars(subject.title, subject.unit, &shown, &once(subject))
 }
 
-/// What was published as one figure.
+/// Figures published as a single number.
 fn once(subject: &Experiment) -> Vec<(&'static str, f64)> {
     let of = PUBLISHED_ONCE.iter().filter(|p| p.0 == subject.id);
     of.map(|(_, label, value)| (*label, *value)).collect()
 }
 
-/// Of kvik by default, or on one scheduler where it only ran so.
+/// The histogram of kvik by default, or of kvik on one scheduler if only that ran.
 pub fn histogram(summary: &Summary, subject: &Experiment, rows: &[&SummaryRow]) -> String {
     let ours = |id: &str| summary.peers.iter().position(|p| p.0 == id);
     let known = |peer: usize| (peer, points(summary, rows, peer));
@@ -44,7 +44,7 @@ pub fn histogram(summary: &Summary, subject: &Experiment, rows: &[&SummaryRow]) 
     dots::histogram(&title, subject.unit, &summary.peers[peer].0, &buckets, &once(subject))
 }
 
-/// Each row beside OTP.
+/// Each row's ratio to OTP.
 pub fn beside_otp(summary: &Summary, subject: &Experiment, rows: &[&SummaryRow]) -> String {
     let Some(column) = summary.columns.iter().position(|c| c.label == "OTP") else {
         return String::new();
@@ -78,7 +78,7 @@ pub fn line(summary: &Summary, subject: &Experiment, rows: &[&SummaryRow], what:
     lines(subject.title, what, subject.unit, &series)
 }
 
-/// The figures published long ago, as far as the chart reaches.
+/// Historical published figures, within the chart's range.
 fn then(subject: &Experiment, rows: &[&SummaryRow]) -> Vec<ChartLine> {
     let numbers = || rows.iter().filter_map(|row| number_of(&row.id));
     let (low, high) = (numbers().fold(f64::MAX, f64::min), numbers().fold(0.0, f64::max));
@@ -117,12 +117,12 @@ const HANDLES: [(&str, &str); 4] = [
     ("delayed_write", "buffered"),
 ];
 
-/// The lines of a file chart: a colour for the peer, a pattern for the handle.
+/// The lines of a file chart: colour by peer, dash pattern by handle.
 pub fn files(out: &mut String, line_up: &LineUp, summary: &Summary, rows: &[&SummaryRow]) {
     out.push_str("<div class='four'>");
     for (pattern, title) in PATTERNS {
         let mut series = Vec::new();
-        // Four handles for each: those on one scheduler stand in the table.
+        // Four handles for each peer; peers on one scheduler are only in the table.
         let many = line_up.peers.iter().enumerate().filter(|(_, p)| !p.single);
         for (peer, Peer { id, label, .. }) in many {
             for (handle, name) in HANDLES {
@@ -154,7 +154,7 @@ fn of_handle(
     points(summary, &some, peer)
 }
 
-/// As far from C's speed here, with stdio, as handles were from C's when that was published.
+/// Published ratios of handles to C, scaled to C's speed here with stdio.
 fn files_then(
     line_up: &LineUp,
     summary: &Summary,

@@ -1,4 +1,4 @@
-//! Further charts: ratios as dots on a line of their own, and a histogram.
+//! Further charts: ratios as dots, one per line, and a histogram.
 
 use super::escape::escape;
 use super::svg::{open, round_down, round_up, short, ticks_between, Frame, WIDTH};
@@ -6,8 +6,8 @@ use crate::stats::{Ratio, Spread};
 use crate::table::number;
 use std::fmt::Write;
 
-/// A line for each row: a dot at its ratio, and the interval it may lie in. Right of the line at 1
-/// is better.
+/// A line for each row: a dot at its ratio, with its confidence interval. Right of the line at 1 is
+/// better.
 pub fn ratios(title: &str, rows: &[(&str, Ratio)]) -> String {
     const LEFT: f64 = 188.0;
     const RIGHT: f64 = 124.0;
@@ -67,7 +67,7 @@ pub fn ratios(title: &str, rows: &[(&str, Ratio)]) -> String {
     out
 }
 
-/// The class of a ratio: what its interval says.
+/// CSS class of a ratio, by its confidence interval.
 pub fn judged(ratio: &Ratio) -> &'static str {
     if ratio.is_better() {
         "better"
@@ -78,8 +78,8 @@ pub fn judged(ratio: &Ratio) -> &'static str {
     }
 }
 
-/// Times in nanoseconds, each bucket from its shortest to double that, and how many a second there
-/// were, on a logarithmic axis. The marks are times to compare with.
+/// Times in nanoseconds: each bucket spans a factor of two, with its count per second, on a
+/// logarithmic axis. Marks are reference times.
 pub fn histogram(
     title: &str,
     unit: &str,

@@ -1,4 +1,4 @@
-//! The page: for each experiment its question, what came out, a chart and a table.
+//! The page: for each experiment its question, the result, a chart and a table.
 
 use super::escape::escape;
 use super::{charts, dots, Report};
@@ -37,7 +37,7 @@ pub fn page(report: &Report, changes: Option<&Comparison>) -> String {
     out
 }
 
-/// The one table to look at: ratios only.
+/// The summary table: ratios only.
 fn headline(out: &mut String, summary: &Summary) {
     if summary.headline.is_empty() {
         return;
@@ -67,12 +67,12 @@ fn changed(out: &mut String, changes: Option<&Comparison>) {
     out.push_str("</ul></section>");
 }
 
-/// A peer's name in a heading: its flag is not torn apart.
+/// A peer's name in a heading, without a line break before its flag.
 fn whole(label: &str) -> String {
     escape(label).replace("+S 1", "+S\u{a0}1")
 }
 
-/// What each peer makes of more processes, messages, schedulers.
+/// How each peer scales with processes, messages and schedulers.
 fn within(out: &mut String, summary: &Summary) {
     let some = |peer: &usize| summary.itself.iter().any(|i| i.cells[*peer].is_some());
     let peers: Vec<usize> = (0..summary.peers.len()).filter(some).collect();
@@ -159,7 +159,7 @@ fn section(out: &mut String, report: &Report, subject: &Experiment, rows: &[&Sum
     out.push_str("</section>");
 }
 
-/// A table of words.
+/// A table of text.
 fn plain(out: &mut String, table: &TextTable) {
     out.push_str("<div class='wide'><table>");
     for (i, line) in table.0.iter().enumerate() {
@@ -173,12 +173,12 @@ fn plain(out: &mut String, table: &TextTable) {
     out.push_str("</tbody></table></div>");
 }
 
-/// What is said of each, computed: never more than the intervals carry.
+/// The computed result of an experiment: claims only what the intervals support.
 fn came_out(summary: &Summary, subject: &Experiment, rows: &[&SummaryRow]) -> String {
     if subject.chart == Chart::Histogram {
         return counted(summary, rows);
     }
-    // Those of whom the same is said, together.
+    // Group the peers with the same result.
     let mut said: Vec<(Vec<&str>, String)> = Vec::new();
     for (column, c) in summary.columns.iter().enumerate() {
         let ratios: Vec<Ratio> = rows.iter().filter_map(|r| r.ratios[column]).collect();
@@ -195,7 +195,7 @@ fn came_out(summary: &Summary, subject: &Experiment, rows: &[&SummaryRow]) -> St
     }
 }
 
-/// What the histogram says, of each kvik.
+/// The text of the histogram, for each kvik.
 fn counted(summary: &Summary, rows: &[&SummaryRow]) -> String {
     let of = |peer: usize| {
         let buckets = charts::points(summary, rows, peer);
@@ -236,7 +236,7 @@ fn beside(subject: &Experiment, ratios: &[Ratio]) -> Option<String> {
     })
 }
 
-/// In how many rows the intervals say which is better.
+/// Number of rows in which the intervals show a difference.
 fn verdict(ratios: &[Ratio]) -> String {
     let better = ratios.iter().filter(|r| r.is_better()).count();
     let worse = ratios.iter().filter(|r| r.is_worse()).count();
@@ -269,7 +269,7 @@ fn by_peer(out: &mut String, summary: &Summary, rows: &[&SummaryRow], what: &str
     out.push_str("</tbody></table></div>");
 }
 
-/// A line for each row, a column for each of these peers and for each that kvik is compared with.
+/// A line for each row, a column for each of these peers and for each peer compared with kvik.
 fn figures(
     out: &mut String,
     summary: &Summary,
@@ -327,7 +327,7 @@ fn failures(out: &mut String, summary: &Summary) {
     out.push_str("</ul></section>");
 }
 
-/// What to type for all of it.
+/// The commands that reproduce the results.
 fn again(report: &Report) -> String {
     let options = report.options;
     let mut words = vec!["kvik bench".to_owned()];

@@ -1,4 +1,5 @@
-//! The measurements as JSON: every round's value, so that others can compute their own figures.
+//! The measurements as JSON, with every round's value, so that others can compute their own
+//! statistics.
 
 use super::Report;
 use crate::compare::FORMAT;
@@ -59,7 +60,7 @@ fn headline(report: &Report) -> Vec<Value> {
 
 fn row_data(report: &Report, row: &SummaryRow) -> Value {
     let rounds = report.results.values.get(&row.id);
-    // What the Erlang machines do for it: only rows with the same work can be compared.
+    // The Erlang command: only rows with the same work can be compared.
     let work = report.jobs.iter().find(|job| fills(job, &row.id)).map(Job::work);
     let cells: Map<String, Value> = row
         .cells
@@ -79,7 +80,7 @@ fn row_data(report: &Report, row: &SummaryRow) -> Value {
     })
 }
 
-/// Of each kvik to each of the others, by their ids.
+/// Ratios of each kvik to each other peer, by their ids.
 fn ratios(report: &Report, row: &SummaryRow) -> Value {
     let Some(values) = report.results.values.get(&row.id) else { return Value::Null };
     let peers = || report.line_up.peers.iter().enumerate();

@@ -1,4 +1,4 @@
-//! The report as Markdown: the same tables, to be put where a page cannot be.
+//! The report as Markdown: the same tables, for places that cannot show HTML.
 
 use super::Report;
 use crate::compare::Comparison;

@@ -1,4 +1,4 @@
-//! The report: one HTML page that needs nothing else, and the same as Markdown and JSON.
+//! The report: one self-contained HTML page, and the same as Markdown and JSON.
 
 #[cfg(test)]
 mod browser;
@@ -22,7 +22,7 @@ use crate::table;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Everything a report is made of.
+/// The data of a report.
 pub struct Report<'a> {
     pub options: &'a LabOptions,
     pub machine: &'a Machine,
@@ -33,17 +33,17 @@ pub struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// The jobs that fill the rows of that subject.
+    /// The jobs that fill the rows of an experiment.
     fn jobs_of(&self, subject: &str) -> Vec<&Job> {
         self.jobs.iter().filter(|job| job.experiment == subject).collect()
     }
 
-    /// What is not here: peers, and tools that a job needs.
+    /// Missing peers, and tools that a job needs.
     fn missing(&self) -> Vec<String> {
         [self.line_up.missing.clone(), self.results.lacks()].concat()
     }
 
-    /// As JSON.
+    /// The report as JSON.
     pub fn data(&self) -> Value {
         json::data(self)
     }
@@ -72,7 +72,7 @@ fn rounds(summary: &Summary) -> String {
     }
 }
 
-/// What the figures are.
+/// Explains the figures.
 fn lead(report: &Report) -> String {
     let summary = report.summary;
     let mut text = format!(
@@ -100,7 +100,7 @@ fn lead(report: &Report) -> String {
     text
 }
 
-/// What was not in all rounds.
+/// Lists jobs that did not run in all rounds.
 fn seldom(text: &mut String, report: &Report) {
     let all = report.summary.rounds;
     for rounds in 1..all {
@@ -113,7 +113,7 @@ fn seldom(text: &mut String, report: &Report) {
     }
 }
 
-/// Who did less of what.
+/// Lists peers that did less work in an experiment.
 fn slow(text: &mut String, report: &Report) {
     let part = |(experiment, kind, part): &(&str, PeerKind, u64)| {
         let job = report.jobs.iter().find(|job| job.experiment == *experiment)?;
@@ -130,7 +130,7 @@ fn slow(text: &mut String, report: &Report) {
     }
 }
 
-/// Where the figures come from.
+/// Describes the machine and configuration.
 fn machine(report: &Report) -> String {
     let (machine, summary) = (report.machine, report.summary);
     let mut text = format!(

@@ -1,6 +1,6 @@
-//! Charts drawn by hand as inline SVG: horizontal bars with whiskers, and lines over a log axis.
+//! Charts as inline SVG: horizontal bars with whiskers, and lines over a log axis.
 //!
-//! Colours are CSS classes (`p-ID` for a peer), so that light and dark need no second drawing.
+//! Colours are CSS classes (`p-ID` for a peer), so one drawing serves light and dark mode.
 
 use super::escape::escape;
 use crate::stats::Spread;
@@ -13,13 +13,13 @@ pub struct Bar<'a> {
     pub spread: Spread,
 }
 
-/// Of a chart, in its own units: few enough that its letters can be read on a page of 400 pixels.
+/// Width of a chart in its own units: small enough to be legible on a page of 400 pixels.
 pub const WIDTH: f64 = 570.0;
-/// From a chart's right edge to the names there.
+/// Distance from a chart's right edge to the labels.
 const TIE: f64 = 20.0;
 
-/// A bar for each peer, from zero; the thin line is the span from the lowest to the highest round.
-/// Below them what was published, as faint lines.
+/// A bar for each peer, from zero; a thin line spans the lowest to the highest round. Published
+/// figures are faint lines below.
 pub fn bars(title: &str, unit: &str, bars: &[Bar], then: &[(&str, f64)]) -> String {
     const LEFT: f64 = 132.0;
     const RIGHT: f64 = 168.0;
@@ -75,7 +75,7 @@ pub fn bars(title: &str, unit: &str, bars: &[Bar], then: &[(&str, f64)]) -> Stri
     out
 }
 
-/// What the rounds lie between, where there were several.
+/// The range of the rounds, if there are several.
 fn span(spread: &Spread) -> String {
     match spread.count {
         0 | 1 => String::new(),
@@ -84,7 +84,7 @@ fn span(spread: &Spread) -> String {
 }
 
 pub struct ChartLine {
-    /// CSS classes of its colour and pattern.
+    /// CSS classes for colour and pattern.
     pub class: String,
     pub label: String,
     pub points: Vec<(f64, Spread)>,
@@ -136,7 +136,7 @@ fn frame(series: &[ChartLine]) -> Option<Frame> {
     let high = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::max);
     let x = (low(&mut points().map(|p| p.0))?, high(&mut points().map(|p| p.0))?);
     let y = (low(&mut points().map(|p| p.1.min))?, high(&mut points().map(|p| p.1.max))?);
-    // Axis ends at 1, 2 or 5 times a power of ten.
+    // The axis ends at 1, 2 or 5 times a power of ten.
     let y = (round_down(y.0), round_up(y.1));
     Some(Frame { left: 56.0, right: WIDTH - 152.0, top: 26.0, bottom: 254.0, x, y })
 }
@@ -185,7 +185,7 @@ fn x_axis(out: &mut String, frame: &Frame, series: &[ChartLine], unit: &str) {
     let mut marks: Vec<f64> = series.iter().flat_map(|l| l.points.iter().map(|p| p.0)).collect();
     marks.sort_by(f64::total_cmp);
     marks.dedup();
-    // Each mark has room for itself.
+    // Skip labels that would overlap.
     let mut free = f64::MIN;
     for mark in marks {
         let (x, _) = frame.at(mark, frame.y.0);
@@ -228,8 +228,8 @@ fn draw(out: &mut String, frame: &Frame, line: &ChartLine) {
     let _ = write!(out, "<path class='line {}' d='{path}'/>{dots}", line.class);
 }
 
-/// Names beside the lines' ends, pushed apart so that none covers another; a thin line leads from
-/// each end that reaches the chart's edge to its name.
+/// Labels beside the lines' ends, moved apart so that they do not overlap; a thin line connects
+/// each end at the chart's edge to its label.
 fn end_labels(out: &mut String, frame: &Frame, series: &[ChartLine]) {
     let end = |l: &'_ ChartLine| l.points.last().map(|(x, s)| frame.at(*x, s.median));
     let mut labels: Vec<(f64, f64, &ChartLine)> =

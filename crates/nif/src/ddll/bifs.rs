@@ -22,7 +22,7 @@ fn error<'h>(p: &'h Proc, what: &str) -> BifResult<'h> {
     let what = Atom::intern(what).unwrap_or(am::error);
     Ok(p.heap.tuple(&[am::error.into(), what.into()]))
 }
-/// `{ok, MessagePart}`, or with a reference where the process wants to be told.
+/// `{ok, What}`, or with the reference if the process requested a notification.
 fn ok<'h>(p: &'h Proc, what: Atom, watch: Option<[u32; 3]>) -> BifResult<'h> {
     let mut parts = vec![am::ok.into(), what.into()];
     parts.extend(watch.map(|n| p.heap.ref_of_numbers(n)));
@@ -83,7 +83,8 @@ pub fn try_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
     }
 }
-/// Loads a driver that is not there. Others that ask for it wait, and the library may use the table.
+/// Loads a driver that is not in the table. The table is unlocked meanwhile, as the library may use
+/// it; other processes that ask for the driver wait.
 fn load<'h>(
     p: &'h Proc,
     mut all: DriverTable,
@@ -174,7 +175,7 @@ pub fn try_unload<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     drop(lib);
     ok(p, am::pending_driver, watch)
 }
-/// `erl_ddll:loaded_drivers/0`: those that are built in too.
+/// `erl_ddll:loaded_drivers/0`: including built-in drivers.
 pub fn loaded_drivers<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = lock(&DRIVERS);
     let there = all.iter().filter(|d| !d.is_in_between());
@@ -223,7 +224,7 @@ pub fn info<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         _ => counts(p, waiting(item == am::awaiting_load).map(|w| w.pid)),
     })
 }
-/// `[{Pid, Count}]`; who comes first is last.
+/// `[{Pid, Count}]`, in reverse order of first occurrence.
 fn counts(p: &Proc, all: impl Iterator<Item = u32>) -> Term<'_> {
     let mut counts: Vec<(u32, i64)> = Vec::new();
     for pid in all {
@@ -236,7 +237,7 @@ fn counts(p: &Proc, all: impl Iterator<Item = u32>) -> Term<'_> {
     p.heap.list(&counts.iter().rev().map(one).collect::<Vec<_>>())
 }
 
-/// `erl_ddll:monitor/2`: what is so already is told at once.
+/// `erl_ddll:monitor/2`: reports at once what is already the case.
 pub fn monitor<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let parts = a[1].as_tuple_n::<2>().filter(|_| a[0] == am::driver);
     let Some((given, name, when)) = parts.and_then(|[n, w]| Some((n, name_of(n)?, w.as_atom()?)))
@@ -284,7 +285,7 @@ pub fn demonitor<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(am::true_.into())
 }
 
-/// What `try_load/3` and `try_unload/2` refuse, and how that is explained.
+/// Error reasons of `try_load/3` and `try_unload/2`, and their texts.
 const REFUSALS: [(Atom, &str); 9] = [
     (
         am::inconsistent,

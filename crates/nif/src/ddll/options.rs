@@ -1,4 +1,4 @@
-//! What `erl_ddll` is asked for: names of drivers, and the options of its functions.
+//! Arguments of `erl_ddll` functions: driver names and options.
 
 use kvik_term::{am, Term};
 
@@ -11,7 +11,7 @@ pub fn name_of(t: Term<'_>) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|n| !n.is_empty() || t.as_atom().is_none())
 }
 
-/// How far to wait: until the driver is unused by ports, or by other processes too.
+/// Which users to wait for: ports only, or other processes too.
 #[derive(Copy, Clone, PartialEq)]
 pub enum PendingUsers {
     Driver,
@@ -30,7 +30,7 @@ fn pending(t: Term<'_>) -> Option<Option<PendingUsers>> {
         _ => None,
     }
 }
-/// The options of `try_load/3`; `None`: `badarg`.
+/// Parses the options of `try_load/3`; `None`: `badarg`.
 pub fn load_options(t: Term<'_>) -> Option<LoadOptions> {
     let mut o = LoadOptions::default();
     for item in t.list_to_vec()? {
@@ -48,7 +48,7 @@ pub fn load_options(t: Term<'_>) -> Option<LoadOptions> {
     }
     Some(o)
 }
-/// Those of `try_unload/2`.
+/// Parses the options of `try_unload/2`.
 pub fn unload_options(t: Term<'_>) -> Option<LoadOptions> {
     let mut o = LoadOptions::default();
     for item in t.list_to_vec()? {

@@ -1,9 +1,11 @@
-//! The table of linked-in drivers, who uses them, and who waits for them to come or go.
+//! The table of linked-in drivers, their users, and the processes notified of loading and
+//! unloading.
 //!
-//! A driver is there as long as a process that has loaded it, or a port that uses it. While processes
-//! do, the table holds its library; when the last has given it up (or it is to be reloaded), the table
-//! keeps a weak reference, so that the library is closed when its last port lets go of it. That calls
-//! [`closed`], which tells those who wait, and loads the library anew where that is asked for.
+//! A driver exists as long as a process that loaded it, or a port that uses it. While there are
+//! such processes, the table holds its library. When the last one has released it (or it is to be
+//! reloaded), the table keeps a weak reference, so the library is closed when its last port drops
+//! it. Closing calls [`closed`], which notifies watchers, and reloads the library if that was
+//! requested.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -21,31 +23,31 @@ use crate::driver::library::{DriverLibrary, DriverPorts};
 use crate::driver::load::{load, DriverLoadError};
 use crate::lock::lock;
 
-/// The number of the first text of what could not be opened.
+/// The number of the first text about a library that could not be opened.
 pub const FIRST_TEXT: i64 = -10;
 
-/// Who holds the library of a driver.
+/// The holder of a driver's library.
 pub enum LibraryHolder {
     Table(Arc<DriverLibrary>),
-    /// Its ports alone. Without any it is being closed, or opened. Such a reference may become the last
-    /// one at any time, so nobody drops one while the table is locked.
+    /// Only its ports. Without ports, it is being closed or opened. An upgraded reference may
+    /// become the last one at any time, so it must not be dropped while the table is locked.
     Ports(Weak<DriverLibrary>),
 }
 
-/// What is to become of a driver.
+/// What happens to a driver next.
 pub enum DriverState {
     Stays,
-    /// To be closed when its last port is. Forced: there are no new ports until then.
+    /// Closed when its last port is. Forced: no new ports until then.
     Unloading {
         forced: bool,
     },
-    /// The same, and then loaded from `path`.
+    /// Like `Unloading`, then loaded from `path`.
     Reloading {
         path: Vec<u8>,
         kill_ports: bool,
         forced: bool,
     },
-    /// It has said itself that it stays for good.
+    /// The driver has made itself permanent.
     Permanent,
     /// Added by a program, without a library.
     Added,
@@ -55,7 +57,7 @@ pub enum DriverState {
 pub enum Awaits {
     Load,
     Unload,
-    /// An unloading; that it is called off is no news.
+    /// An unloading; no notification if it is cancelled.
     UnloadOnly,
 }
 pub struct LoadWatcher {
@@ -66,17 +68,17 @@ pub struct LoadWatcher {
 
 pub struct DriverEntry {
     pub name: String,
-    /// Its file without `.so`.
+    /// The library's path without `.so`.
     pub path: Vec<u8>,
     pub holder: LibraryHolder,
     pub state: DriverState,
-    /// Its ports are ended when the last process has given it up.
+    /// Close its ports when the last process has released it.
     pub kill_ports: bool,
-    /// Who has loaded it: once for each time, the last first.
+    /// The processes that loaded it: one entry for each load, last first.
     pub users: Vec<u32>,
-    /// The last first.
+    /// Last first.
     pub watchers: Vec<LoadWatcher>,
-    /// Those of its library.
+    /// The ports that use its library.
     pub ports: Arc<DriverPorts>,
 }
 
@@ -111,7 +113,8 @@ impl DriverEntry {
             _ => false,
         }
     }
-    /// Leaves the library to its ports. The caller drops what it gets when the table is unlocked.
+    /// Makes the ports the only holders. The caller drops the returned library after unlocking the
+    /// table.
     pub fn let_go(&mut self) -> Option<Arc<DriverLibrary>> {
         let LibraryHolder::Table(lib) = &self.holder else { return None };
         let weak = LibraryHolder::Ports(Arc::downgrade(lib));
@@ -125,7 +128,7 @@ impl DriverEntry {
         self.watchers.insert(0, LoadWatcher { pid, reference, awaits });
         reference
     }
-    /// Tells those who wait for that, and no longer do then.
+    /// Notifies and removes the watchers that wait for one of these.
     pub fn notify(&mut self, awaits: &[Awaits], tag: Atom, what: &dyn MessagePart) {
         let all = std::mem::take(&mut self.watchers);
         let (hear, left) = all.into_iter().partition(|w| awaits.contains(&w.awaits));
@@ -134,14 +137,15 @@ impl DriverEntry {
         let name = Atom::intern(&self.name).unwrap_or(am::undefined);
         hear.iter().for_each(|w| tell(w.pid, w.reference, tag, &name, what));
     }
-    /// It is not to be loaded again, but only unloaded.
+    /// Cancels reloading; the driver is only unloaded.
     pub fn unload(&mut self) {
         if matches!(self.state, DriverState::Reloading { .. }) {
             self.notify(&[Awaits::Load], am::DOWN, &am::load_cancelled);
         }
         self.state = DriverState::Unloading { forced: false };
     }
-    /// No new ports; those that there are, which the caller ends when the table is unlocked.
+    /// Forbids new ports; returns the existing ones, which the caller closes after unlocking the
+    /// table.
     pub fn force(&mut self) -> Vec<u32> {
         if let DriverState::Unloading { forced } | DriverState::Reloading { forced, .. } =
             &mut self.state
@@ -152,7 +156,7 @@ impl DriverEntry {
     }
 }
 
-/// A part of a message: the name as it was given or as an atom, and what has happened.
+/// A part of a message: the name as given or as an atom, and the event.
 pub trait MessagePart {
     fn term<'h>(&self, h: &'h Heap) -> Term<'h>;
 }
@@ -188,15 +192,16 @@ impl MessagePart for LoadFailure {
 
 kvik_state::vm_state! {
     pub static DRIVERS: Mutex<Vec<DriverEntry>> = Mutex::new(Vec::new());
-    /// Has anything ever been loaded? Exiting processes ask that first.
+    /// Whether any driver was ever loaded. Exiting processes check this first.
     pub static USED: AtomicBool = AtomicBool::new(false);
-    /// Texts of what went wrong, by their number.
+    /// Error texts by number.
     pub static TEXTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 }
 
 pub type DriverTable = MutexGuard<'static, Vec<DriverEntry>>;
-/// A driver's library, the table, and where the driver is in it, once no thread is opening or closing the
-/// library. The library is to be dropped after the table is unlocked, as a `let` of all three does.
+/// A driver's library, the locked table, and the driver's index in it, once no thread is opening or
+/// closing the library. The library must be dropped after the table is unlocked, which a `let` of
+/// all three ensures.
 pub fn find(name: &str) -> (Option<Arc<DriverLibrary>>, DriverTable, Option<usize>) {
     loop {
         let all = lock(&DRIVERS);
@@ -219,7 +224,7 @@ pub fn tell(pid: u32, n: [u32; 3], tag: Atom, name: &dyn MessagePart, what: &dyn
     signal::deliver(pid, signal::Signal::Message(m));
 }
 
-/// Called by the last who referred to a library, when that is closed.
+/// Called when a library was closed because its last reference was dropped.
 pub fn closed(name: &str) {
     let mut all = lock(&DRIVERS);
     let Some(at) = all.iter().position(|d| d.name == name) else { return };
@@ -230,7 +235,7 @@ pub fn closed(name: &str) {
     };
     let (path, kill_ports) = (path.clone(), *kill_ports);
     drop(all);
-    // Others wait meanwhile: it is in between.
+    // Meanwhile the driver is in between, and others wait.
     let loaded = load(&path, name, closed);
     let mut all = lock(&DRIVERS);
     let Some(at) = all.iter().position(|d| d.name == name) else { return };
@@ -242,7 +247,7 @@ pub fn closed(name: &str) {
             d.state = DriverState::Stays;
             d.notify(&[Awaits::Load], am::UP, &am::loaded);
             if d.users.is_empty() {
-                // The last has ended meanwhile.
+                // The last user has ended meanwhile.
                 d.unload();
                 let lib = d.let_go();
                 drop(all);
@@ -256,7 +261,7 @@ pub fn closed(name: &str) {
     }
 }
 
-/// It is not unloaded any more. -1: it is being unloaded.
+/// Makes a driver permanent. -1: it is being unloaded.
 pub fn make_permanent(library: &Arc<DriverLibrary>) -> c_int {
     let mut all = lock(&DRIVERS);
     let Some(d) = all.iter_mut().find(|d| d.has(Arc::as_ptr(library))) else { return -1 };
@@ -271,7 +276,7 @@ pub fn make_permanent(library: &Arc<DriverLibrary>) -> c_int {
     d.state = DriverState::Permanent;
     0
 }
-/// A driver that is part of a library loaded already.
+/// Adds a driver that is part of an already loaded library.
 pub fn add(entry: *const Entry) {
     if entry.is_null() {
         return;
@@ -302,7 +307,7 @@ pub fn remove(entry: *const Entry) -> bool {
     gone.is_some()
 }
 
-/// The driver for a port that is opened with that command.
+/// The driver for a port opened with that command.
 pub fn make(command: &[u8]) -> Option<Box<dyn PortDriver>> {
     if !USED.load(Ordering::Acquire) {
         return None;
@@ -320,7 +325,7 @@ pub fn end_ports(ports: Vec<u32>) {
     ports.into_iter().filter_map(kvik_port::table::get).for_each(|port| port.fail(why));
 }
 
-/// A process that may have loaded drivers, or waits for them, ends.
+/// Removes the loads and watches of a process that ends.
 pub fn forget(p: &Proc) {
     if !USED.load(Ordering::Acquire) {
         return;

@@ -16,7 +16,7 @@ crate::address::by_address! {
     driver_async_port_key,
 }
 
-/// The threads, made when the first job comes.
+/// The threads, created for the first job.
 fn pool() -> &'static [Mutex<Sender<AsyncJob>>] {
     kvik_state::vm_state! {
         static POOL: OnceLock<Vec<Mutex<Sender<AsyncJob>>>> = OnceLock::new();
@@ -33,7 +33,7 @@ fn thread(number: usize) -> Option<Mutex<Sender<AsyncJob>>> {
     Some(Mutex::new(to))
 }
 
-/// A number that says how the job is called, or -1.
+/// Returns the job's number, or -1.
 #[no_mangle]
 pub extern "C" fn driver_async(
     port: Data,
@@ -51,7 +51,7 @@ pub extern "C" fn driver_async(
     let job = AsyncJob::new(state, library, invoke, free, Pointer(data));
     let threads = pool();
     if threads.is_empty() {
-        // No thread could be made: as where OTP has none.
+        // No thread could be created: run it synchronously, like OTP without async threads.
         job.run();
     } else {
         // SAFETY: null, or the caller's key.

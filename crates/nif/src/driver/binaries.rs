@@ -1,11 +1,11 @@
-//! `ErlDrvBinary`: a size and the bytes behind it, counted by who refers to it.
+//! `ErlDrvBinary`: a size followed by the bytes, with a reference count.
 
 use std::ffi::{c_char, c_long};
 use std::mem::offset_of;
 use std::ptr;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-/// `ErlDrvBinary`, as C sees it: the count stands before it.
+/// `ErlDrvBinary`, as C sees it: the count is stored in front of it.
 #[repr(C)]
 pub struct DriverBinary {
     size: c_long,
@@ -34,7 +34,7 @@ pub struct BinaryPtr(*mut DriverBinary);
 fn whole(size: usize) -> Option<usize> {
     size.checked_add(size_of::<Counted>()).filter(|n| *n <= isize::MAX as usize)
 }
-/// The size of one whose memory is there, and where it is for C.
+/// Stores the size in allocated memory; returns the pointer for C.
 fn placed(c: *mut Counted, size: usize) -> BinaryPtr {
     if c.is_null() {
         return BinaryPtr::NULL;
@@ -59,11 +59,11 @@ impl BinaryPtr {
         // SAFETY: the interface's contract: one of ours, to which the caller has a reference.
         unsafe { &(*self.counted()).references }
     }
-    /// Where its bytes are.
+    /// Address of its bytes.
     pub fn data(&self) -> *mut u8 {
         self.0.cast::<u8>().wrapping_add(offset_of!(DriverBinary, bytes))
     }
-    /// What is in it; nothing for null.
+    /// Its bytes; empty for null.
     pub fn bytes(&self) -> &[u8] {
         if self.is_null() {
             return &[];
@@ -74,7 +74,7 @@ impl BinaryPtr {
             std::slice::from_raw_parts(self.data(), n)
         }
     }
-    /// One more reference; `None` for null.
+    /// Adds a reference; `None` for null.
     pub fn keep(self) -> Option<BinaryRef> {
         if self.is_null() {
             return None;
@@ -87,16 +87,16 @@ impl BinaryPtr {
     pub unsafe fn new(b: *mut DriverBinary) -> BinaryPtr {
         BinaryPtr(b)
     }
-    /// The reference that the caller has been given with it.
+    /// Takes over the reference that the caller was given.
     ///
     /// # Safety
-    /// There is one, and nobody else gives it up.
+    /// The reference exists and has no other owner.
     pub unsafe fn take(self) -> Option<BinaryRef> {
         (!self.is_null()).then_some(BinaryRef(self))
     }
 }
 
-/// A reference to a binary, which is there.
+/// A counted reference to a live binary.
 pub struct BinaryRef(BinaryPtr);
 // SAFETY: binaries are counted atomically, and drivers use them from any thread.
 unsafe impl Send for BinaryRef {}
@@ -109,7 +109,7 @@ impl BinaryRef {
     pub fn pointer(&self) -> BinaryPtr {
         self.0
     }
-    /// One with these bytes in it; `None` where there is no memory.
+    /// A binary with these bytes; `None` if out of memory.
     pub fn of_bytes(from: &[u8]) -> Option<BinaryRef> {
         // SAFETY: it is new, with one reference.
         let b = unsafe { driver_alloc_binary(from.len()).take() }?;

@@ -1,5 +1,5 @@
-//! Which ports' callbacks run on this thread. What a driver calls acts on the port whose callback is
-//! running here, or on another one with the same driver.
+//! The ports whose callbacks run on this thread. Driver functions act on the port whose callback
+//! runs here, or on another port with the same driver.
 
 use std::cell::Cell;
 use std::ffi::CString;
@@ -18,7 +18,7 @@ use crate::driver::interface::{port_number, port_pointer, Data, Entry, OfData};
 use crate::driver::library::{DriverLibrary, Running};
 use crate::driver::ports::PortState;
 
-/// What `start` answers where it fails.
+/// Results of a failed `start`.
 const GENERAL: isize = -1;
 const ERRNO: isize = -2;
 const BADARG: isize = -3;
@@ -27,13 +27,13 @@ thread_local! {
     static RUNNING: Cell<*mut Running> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Does this thread run a driver's callback?
+/// Whether this thread runs a driver's callback.
 pub fn in_callback() -> bool {
     !RUNNING.get().is_null()
 }
 
-/// Does something with the port that the pointer is, where its callback is running on this thread, or
-/// where the thread may take its lock for that: another port with the same driver.
+/// Runs `f` on a port whose callback runs on this thread, or on another port with the same driver
+/// if this thread may take its lock.
 pub fn with<R>(port: Data, f: impl FnOnce(&mut Running, &mut Core) -> R) -> Option<R> {
     let mut at = RUNNING.get();
     let innermost = at;
@@ -52,8 +52,8 @@ pub fn with<R>(port: Data, f: impl FnOnce(&mut Running, &mut Core) -> R) -> Opti
     with_sibling(&library, port_number(port)?, f)
 }
 
-/// The same with a port of the same driver that no callback runs for here. Its lock is waited for, but
-/// not while a thread that has it waits for the driver's lock, which is ours.
+/// Runs `f` on a port of the same driver without a callback on this thread. Spins for the port's
+/// lock; if its holder waits for the driver's lock, which we hold, runs `f` on that port at once.
 fn with_sibling<R>(
     library: &Arc<DriverLibrary>,
     id: u32,
@@ -101,14 +101,14 @@ pub struct Linked {
     pub lib: Arc<DriverLibrary>,
     pub command: CString,
     pub data: Data,
-    /// `start` has given its data: callbacks may be called.
+    /// `start` has returned its data: callbacks are allowed.
     pub started: bool,
-    /// Made by another port of the driver: `start` is not called.
+    /// Created by another port of the driver, so `start` is not called.
     pub created: bool,
-    /// The number of the timer that was set last; 0 for none.
+    /// The number of the timer set last; 0 for none.
     pub timer: u64,
     pub timer_due: Option<Instant>,
-    /// What `control` answers is a binary.
+    /// `control` returns binaries.
     pub binaries: bool,
     pub os_pid: Option<i32>,
     pub state: Option<Arc<PortState>>,
@@ -134,11 +134,12 @@ impl Linked {
             id: 0,
         }
     }
-    /// For `driver_create_port`.
+    /// Made by `driver_create_port`.
     pub fn created(lib: Arc<DriverLibrary>, data: Data) -> Linked {
         Linked { data, created: true, ..Linked::new(lib, &[]) }
     }
-    /// Does something as a callback may; how the port ends, where that has said so.
+    /// Runs `f` in the context of a callback; returns how the port ends, if the driver requested
+    /// that.
     fn with_running(&mut self, core: &mut Core, f: impl FnOnce(&mut Running, &mut Core)) -> Flow {
         let mut running = self.start_running(core);
         f(&mut running, core);
@@ -169,11 +170,11 @@ impl Linked {
         }
         r.exit.map_or(Ok(()), Err)
     }
-    /// Runs a callback; how the port ends, where the driver has said so.
+    /// Runs a callback; returns how the port ends, if the driver requested that.
     pub fn running<R>(&mut self, core: &mut Core, f: impl FnOnce(&Entry, Data) -> R) -> (R, Flow) {
         let mut running = self.start_running(core);
         let at = &raw mut running;
-        // A callback of the same driver below has its lock already.
+        // An outer callback of the same driver already holds its lock.
         let locked = self.lib.locks_driver() && is_running(&self.lib);
         let guard = if locked { None } else { self.lib.lock_for(core.id, at) };
         let before = RUNNING.replace(at);
@@ -182,7 +183,7 @@ impl Linked {
         drop(guard);
         (r, self.end_running(running))
     }
-    /// A callback that takes the driver's data alone.
+    /// Runs a callback that takes only the driver's data.
     pub fn call_back(&mut self, core: &mut Core, which: fn(&Entry) -> OfData) -> Flow {
         let (_, flow) = self.running(core, |e, data| {
             if let Some(f) = which(e) {
@@ -194,7 +195,7 @@ impl Linked {
     }
 }
 
-/// Is a callback of that driver running on this thread?
+/// Whether a callback of that driver is running on this thread.
 fn is_running(library: &Arc<DriverLibrary>) -> bool {
     let mut at = RUNNING.get();
     // SAFETY: as in `with`.
@@ -206,7 +207,7 @@ fn is_running(library: &Arc<DriverLibrary>) -> bool {
     }
     false
 }
-/// How a start has failed, where the data says so.
+/// Why a start has failed, if the data says so.
 pub fn failure(data: Data) -> Option<Exit> {
     match data as isize {
         GENERAL => Some(Exit::Posix(Errno::INVAL)),

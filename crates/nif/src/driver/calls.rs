@@ -1,4 +1,4 @@
-//! What linked-in drivers call. A driver that needs a function which is not here is not loaded.
+//! Functions that linked-in drivers call. A driver that needs any other function is not loaded.
 
 use std::ffi::{c_int, c_ulong, c_void};
 use std::time::Duration;
@@ -36,7 +36,7 @@ crate::address::by_address! {
     set_port_control_flags,
 }
 
-/// All zero: OTP's `trace_ip_drv` takes the queue that it allocates for empty.
+/// Returns zeroed memory: OTP's `trace_ip_drv` assumes its newly allocated queue to be empty.
 #[no_mangle]
 pub extern "C" fn driver_alloc(size: usize) -> *mut c_void {
     // SAFETY: a plain call.
@@ -60,7 +60,7 @@ fn ends(port: Data, exit: Exit) -> c_int {
     done(with(port, |r, _| r.exit = Some(exit)))
 }
 
-/// Nothing wrong: the end of its input.
+/// Error 0: end of input.
 #[no_mangle]
 pub extern "C" fn driver_failure(port: Data, error: c_int) -> c_int {
     match error {
@@ -94,7 +94,7 @@ pub extern "C" fn driver_exit(port: Data, error: c_int) -> c_int {
 pub extern "C" fn set_busy_port(port: Data, on: c_int) {
     with(port, |_, core| core.set_busy(on != 0));
 }
-/// `PORT_CONTROL_FLAG_BINARY` is one of them; the other, that a call takes long, changes nothing.
+/// `PORT_CONTROL_FLAG_BINARY` is one of them; the other, for long calls, has no effect.
 #[no_mangle]
 pub extern "C" fn set_port_control_flags(port: Data, flags: c_int) {
     with(port, |r, _| r.binaries = flags & 1 != 0);
@@ -111,7 +111,7 @@ pub extern "C" fn driver_connected(port: Data) -> u64 {
     pid.unwrap_or(kvik_term::Term::atom(am::undefined).word())
 }
 
-/// There is one timer for a port: a new one takes the place of the last.
+/// A port has one timer: setting it replaces the previous one.
 #[no_mangle]
 pub extern "C" fn driver_set_timer(port: Data, ms: c_ulong) -> c_int {
     let set = with(port, |r, core| {
@@ -128,7 +128,7 @@ pub extern "C" fn driver_set_timer(port: Data, ms: c_ulong) -> c_int {
 pub extern "C" fn driver_cancel_timer(port: Data) -> c_int {
     done(with(port, |r, _| (r.timer, r.timer_due) = (0, None)))
 }
-/// The milliseconds that are left, as OTP counts them: those begun are whole ones.
+/// The milliseconds left, rounded up as in OTP.
 #[no_mangle]
 pub extern "C" fn driver_read_timer(port: Data, to: OutPointer<c_ulong>) -> c_int {
     let Some(due) = with(port, |r, _| r.timer_due) else { return -1 };
@@ -137,7 +137,8 @@ pub extern "C" fn driver_read_timer(port: Data, to: OutPointer<c_ulong>) -> c_in
     0
 }
 
-/// 0: it is there, and fits; more: it does not fit, and the size says what would; less: it is not.
+/// Returns 0 if it fits; positive if it does not, with the needed size in `size`; negative if it is
+/// unset.
 #[no_mangle]
 pub extern "C" fn erl_drv_getenv(name: CStrPtr, to: OutBuffer, size: InOut<usize>) -> c_int {
     let all = env::read();

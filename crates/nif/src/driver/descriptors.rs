@@ -1,4 +1,4 @@
-//! `driver_select`: a linked-in driver's callbacks are called as long as a descriptor is ready.
+//! `driver_select`: calls a linked-in driver's callbacks while a descriptor is ready.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -28,7 +28,7 @@ struct Selected {
     port: u32,
     read: bool,
     write: bool,
-    /// Is it in the poll set?
+    /// Whether it is in the poll set.
     polled: bool,
 }
 
@@ -40,7 +40,7 @@ fn selected() -> MutexGuard<'static, HashMap<c_int, Selected>> {
 }
 
 impl Selected {
-    /// Has the poll set watch for what is waited for. False: the descriptor cannot be watched.
+    /// Updates the poll set to the wanted events. False: the descriptor cannot be polled.
     fn watch(&mut self, fd: c_int) -> bool {
         let i = Interest { read: self.read, write: self.write, edge: false };
         let wanted = self.read || self.write;
@@ -61,19 +61,19 @@ impl Selected {
     }
 }
 
-/// What C is told: the descriptor as `ErlDrvEvent`.
+/// A descriptor as `ErlDrvEvent`.
 pub fn event(fd: c_int) -> *mut c_void {
     fd as isize as *mut c_void
 }
 
-/// Does the port still wait for that?
+/// Whether the port still waits for that event.
 pub fn is_selected(port: u32, fd: c_int, output: bool) -> bool {
     let all = selected();
     let wanted = |s: &Selected| s.port == port && if output { s.write } else { s.read };
     all.get(&fd).is_some_and(wanted)
 }
 
-/// The poll set tells of a descriptor. False: no driver has it.
+/// Handles readiness of a descriptor. False: it belongs to no driver.
 pub fn ready(fd: c_int, read: bool, write: bool, hangup: bool) -> bool {
     let Some(port) = selected().get(&fd).map(|s| s.port) else { return false };
     let Some(port) = table::get(port) else { return true };
@@ -85,7 +85,7 @@ pub fn ready(fd: c_int, read: bool, write: bool, hangup: bool) -> bool {
     true
 }
 
-/// A port is gone: its descriptors are nobody's any more.
+/// Deselects the descriptors of a closed port.
 pub fn forget(port: u32) {
     selected().retain(|fd, s| {
         if s.port == port && s.polled {
@@ -95,7 +95,7 @@ pub fn forget(port: u32) {
     });
 }
 
-/// Only of the port whose callback runs.
+/// Only for the port whose callback is running.
 #[no_mangle]
 pub extern "C" fn driver_select(port: Data, fd: *mut c_void, mode: c_int, on: c_int) -> c_int {
     let Ok(fd) = c_int::try_from(fd as isize) else { return -1 };
@@ -117,7 +117,7 @@ fn select(port: u32, fd: c_int, mode: c_int) -> c_int {
     let mut all = selected();
     let new = || Selected { port, read: false, write: false, polled: false };
     let s = all.entry(fd).or_insert_with(new);
-    // Another port's is closed by now, and its number used again.
+    // If it was another port's, that one has closed it and the number was reused.
     s.port = port;
     s.read |= mode & READ != 0;
     s.write |= mode & WRITE != 0;
@@ -133,7 +133,7 @@ fn deselect(port: u32, fd: c_int, mode: c_int) -> bool {
     if s.port != port {
         return false;
     }
-    // Who does not use it any more does not wait for it either.
+    // Ending the use of a descriptor also ends waiting for it.
     s.read &= mode & (READ | USE) == 0;
     s.write &= mode & (WRITE | USE) == 0;
     s.watch(fd);

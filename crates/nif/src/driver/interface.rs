@@ -1,5 +1,5 @@
-//! What OTP's `erl_driver.h` lays down: the structures that drivers and the machine share. To C a port
-//! is a number, so that one that is gone does no harm.
+//! Structures of OTP's `erl_driver.h`, shared with drivers. C sees a port as a number, so using a
+//! closed port is harmless.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -9,7 +9,7 @@ use crate::pointers::CStrPtr;
 /// `ErlDrvData`, and `ErlDrvPort`.
 pub type Data = *mut c_void;
 
-/// `ErlIOVec`: parts, and the binaries they lie in, where they lie in some.
+/// `ErlIOVec`: parts, and the binaries that contain them, if any.
 #[repr(C)]
 pub struct IoVec {
     vsize: c_int,
@@ -20,8 +20,8 @@ pub struct IoVec {
 
 impl IoVec {
     /// # Safety
-    /// Both arrays have `vsize` elements for as long as this is used, or `binv` is null; each part is
-    /// that many bytes, in the binary beside it, where that is not null.
+    /// While this is used: both arrays have `vsize` elements, or `binv` is null. Each part is that
+    /// many bytes, in the corresponding binary unless that is null.
     pub unsafe fn new(
         vsize: c_int,
         size: usize,
@@ -30,7 +30,7 @@ impl IoVec {
     ) -> IoVec {
         IoVec { vsize, size, iov, binv }
     }
-    /// Bytes in all.
+    /// Total size in bytes.
     pub fn size(&self) -> usize {
         self.size
     }

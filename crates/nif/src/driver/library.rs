@@ -1,4 +1,4 @@
-//! [`DriverLibrary`]: a linked-in driver's library that is loaded, with the driver's lock and the
+//! [`DriverLibrary`]: a loaded library of a linked-in driver, with the driver's lock and the
 //! callbacks that run or wait for it.
 
 use std::ffi::{c_int, c_void};
@@ -11,21 +11,21 @@ use kvik_port::port::Core;
 use crate::driver::interface::{Data, Entry};
 use crate::lock::lock;
 
-/// A port flag of `ErlDrvEntry`: the ports' locks are enough.
+/// A port flag of `ErlDrvEntry`: port-level locking suffices.
 const PORT_LOCKING: c_int = 1;
 
-/// A library that is loaded. When nobody refers to it any more it is closed.
+/// A loaded library. It is closed when the last reference is dropped.
 pub struct DriverLibrary {
-    /// Null for an entry that a program has added itself.
+    /// Null for an entry that a program has added.
     handle: *mut c_void,
     pub entry: &'static Entry,
-    /// Held during callbacks of drivers that ask for that.
+    /// Held during callbacks of drivers with driver-level locking.
     pub lock: Mutex<()>,
     /// Callbacks that wait for it.
     pub waiting: Mutex<Waiting>,
     name: String,
     pub ports: Arc<DriverPorts>,
-    /// Told the name once it is closed.
+    /// Called with the name once it is closed.
     on_close: fn(&str),
 }
 /// The ports that use a driver.
@@ -56,21 +56,21 @@ pub struct Running {
     pub core: *mut Core,
     pub library: Arc<DriverLibrary>,
     pub exit: Option<Exit>,
-    /// The timer that counts, and when it is due; see [`Linked::timer`].
+    /// The active timer and its deadline; see [`Linked::timer`].
     pub timer: u64,
     pub timer_due: Option<Instant>,
     /// See [`Linked::binaries`].
     pub binaries: bool,
     pub os_pid: Option<i32>,
-    /// What `erl_drv_init_ack` was given.
+    /// The argument of `erl_drv_init_ack`.
     pub acknowledged: Option<Data>,
-    /// How much of a time slice it says it has taken.
+    /// The percentage of a time slice that the callback reported.
     pub time_slice_percent: c_int,
-    /// The port in whose callback this one is called.
+    /// The port whose callback encloses this one.
     pub outer: *mut Running,
 }
 
-/// Callbacks that wait for the lock of their driver, by their ports.
+/// Callbacks that wait for their driver's lock, by port.
 #[derive(Default)]
 pub struct Waiting(Vec<(u32, *mut Running)>);
 // SAFETY: each is on the stack of a thread that waits until it has taken it out again.
@@ -92,11 +92,11 @@ impl DriverLibrary {
     pub fn closed(&self, port: u32) {
         lock(&self.ports).retain(|p| *p != port);
     }
-    /// Has the driver one callback at a time?
+    /// Whether the driver has one callback at a time.
     pub fn locks_driver(&self) -> bool {
         self.entry.flags & PORT_LOCKING == 0
     }
-    /// To be called with the driver's lock. False: no callback of the port waits for it.
+    /// Call it with the driver's lock held. False: no callback of the port waits for it.
     pub fn with_waiting(&self, id: u32, f: &mut dyn FnMut(&mut Running, &mut Core)) -> bool {
         let waiting = lock(&self.waiting);
         let Some((_, running)) = waiting.0.iter().find(|(n, _)| *n == id) else { return false };
@@ -108,7 +108,7 @@ impl DriverLibrary {
         f(running, core);
         true
     }
-    /// The driver's lock, where it asks for no more than the ports'.
+    /// The driver's lock; `None` if port-level locking suffices.
     pub fn lock_for(&self, id: u32, running: *mut Running) -> Option<MutexGuard<'_, ()>> {
         if !self.locks_driver() {
             return None;

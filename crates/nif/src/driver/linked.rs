@@ -1,4 +1,4 @@
-//! A port whose driver is a C library made for OTP 25's `erl_driver.h`: the calls of the driver's
+//! A port whose driver is a C library made for OTP 25's `erl_driver.h`: calls the driver's
 //! functions.
 
 use std::ffi::{c_char, c_int, c_uint};
@@ -14,14 +14,14 @@ use crate::driver::ports::{DriverEvent, PortState};
 use crate::driver::{descriptors, monitors};
 use crate::lock::lock;
 
-/// What `control` and `call` may answer without memory of their own.
+/// Size of the buffer that `control` and `call` may reply in.
 const REPLY_BUFFER_BYTES: usize = 64;
 
 /// A port flag of `ErlDrvEntry`.
 const SOFT_BUSY: c_int = 2;
 
 impl Linked {
-    /// The events that wait, in order, until one ends the port.
+    /// Handles the queued events in order, until one ends the port.
     fn serve_events(&mut self, core: &mut Core) -> Flow {
         let Some(state) = self.state.clone() else { return Ok(()) };
         while let Some(event) = state.next_event() {
@@ -46,7 +46,7 @@ impl Linked {
         }
         Ok(())
     }
-    /// An answer that the driver has left in `room`, or in memory of its own.
+    /// A reply that the driver has left in `room`, or in memory of its own.
     fn answer(
         n: isize,
         room: &[u8; REPLY_BUFFER_BYTES],
@@ -201,7 +201,7 @@ impl Driver for Linked {
 
     fn stop(&mut self, core: &mut Core) {
         if self.started {
-            // The port is ended already: what the driver says of its end does not matter.
+            // The port has ended already: the driver's result does not matter.
             let _ = self.call_back(core, |e| e.stop);
             descriptors::forget(self.id);
             self.lib.closed(self.id);
@@ -218,7 +218,7 @@ impl Driver for Linked {
     }
 }
 
-/// Bytes as a vector: an empty part for a header, and a binary, where there are any bytes.
+/// Calls `f` with the bytes as a vector: an empty header part, and a binary if there are any bytes.
 fn with_vector(from: &[u8], f: impl FnOnce(*mut IoVec)) {
     let binary = if from.is_empty() { None } else { BinaryRef::of_bytes(from) };
     let at = binary.as_ref().map_or(BinaryPtr::NULL, BinaryRef::pointer);
@@ -236,8 +236,8 @@ fn with_vector(from: &[u8], f: impl FnOnce(*mut IoVec)) {
     drop(binary);
 }
 
-/// An answer of a port whose driver says that they are binaries: in `room`, or one that it gives
-/// away; none is an empty list.
+/// The reply of a port with binary replies: in `room`, or a binary that the driver gives away; null
+/// is an empty list.
 fn binary_answer(
     n: isize,
     room: &[u8; REPLY_BUFFER_BYTES],

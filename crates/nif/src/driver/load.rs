@@ -1,4 +1,4 @@
-//! Loading a linked-in driver: opening its library and asking that for the driver.
+//! Loads linked-in drivers: opens the library and gets the driver entry from it.
 
 use std::ffi::{c_int, c_void, CStr, CString};
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use crate::driver::interface::Entry;
 use crate::driver::library::DriverLibrary;
 use crate::shared_object::{self, last_error};
 
-/// What versions of the interface are understood.
+/// Supported versions of the interface.
 const MARKER: u32 = 0xfeee_eeed;
 const MAJORS: [c_int; 2] = [2, 3];
 const MINOR: c_int = 3;
 
-/// Why there is no driver.
+/// Why a driver was not loaded.
 #[derive(Debug, Clone)]
 pub enum DriverLoadError {
     /// One of [`FAULTS`].
     Named(&'static str),
-    /// It could not be opened: what the system says.
+    /// The library could not be opened; the system's message.
     Open(String),
 }
-/// What can be wrong with a library that could be opened, and how that is explained.
+/// Faults of a library that could be opened, and their texts.
 pub const FAULTS: [(&str, &str); 9] = [
     ("no_error", "No error"),
     ("no_driver_init", "No driver init in dynamic library"),
@@ -33,7 +33,7 @@ pub const FAULTS: [(&str, &str); 9] = [
     ("symbol_not_found", "Symbol not found in dynamic library"),
 ];
 
-/// Opens `path`, to which `.so` is added, and starts the driver that it says it has.
+/// Opens `path`, to which `.so` is added, and starts its driver.
 pub fn load(
     path: &[u8],
     name: &str,
@@ -55,7 +55,7 @@ pub fn load(
     }
 }
 
-/// The driver of an open library, which says that it can be used.
+/// The driver entry of an open library, after checks.
 fn start(handle: *mut c_void, name: &str) -> Result<&'static Entry, &'static str> {
     const INIT: &CStr = c"driver_init";
     // SAFETY: the handle is open.

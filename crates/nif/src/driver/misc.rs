@@ -1,5 +1,5 @@
-//! What linked-in drivers call besides: time, names of errors, libraries, what the machine says of
-//! itself, entries and ports of their own.
+//! Further driver functions: time, error names, libraries, system information, driver entries, port
+//! creation.
 
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_ulong, c_void, CString};
@@ -48,7 +48,7 @@ pub extern "C" fn null_func() -> c_int {
     0
 }
 
-/// An error's name, `enoent` and so on; it stays for good.
+/// An error's name, such as `enoent`; the string is never freed.
 #[no_mangle]
 pub extern "C" fn erl_errno_id(error: c_int) -> *const c_char {
     static NAMES: Mutex<Option<HashMap<&'static str, CString>>> = Mutex::new(None);
@@ -121,12 +121,12 @@ pub extern "C" fn get_port_flags(port: Data) -> c_int {
 pub extern "C" fn erl_drv_set_os_pid(port: Data, pid: i64) {
     with(port, |running, _| running.os_pid = i32::try_from(pid).ok());
 }
-/// Acknowledges a start: with the driver's data, or what says that it failed.
+/// Acknowledges a start: with the driver's data, or a value that means failure.
 #[no_mangle]
 pub extern "C" fn erl_drv_init_ack(port: Data, result: Data) {
     with(port, |running, _| running.acknowledged = Some(result));
 }
-/// Says how much of a time slice the callback has taken, in percent; 1 where it is used up.
+/// Reports how much of a time slice the callback has taken, in percent; 1 if it is used up.
 #[no_mangle]
 pub extern "C" fn erl_drv_consume_timeslice(port: Data, percent: c_int) -> c_int {
     let used = with(port, |running, _| {
@@ -139,8 +139,8 @@ pub extern "C" fn erl_drv_consume_timeslice(port: Data, percent: c_int) -> c_int
 /// `ERL_DRV_BUSY_MSGQ_DISABLED`, `_READ_ONLY`
 const DISABLED: usize = usize::MAX;
 const READ_ONLY: usize = 0;
-/// Reads and sets the limits of the port's message queue. A port here has none (signals to ports are
-/// handled at once), so that no limit is reached.
+/// Reads and sets the limits of the port's message queue. Signals to ports are handled at once
+/// here, so there is no queue and no limit is ever reached.
 #[no_mangle]
 pub extern "C" fn erl_drv_busy_msgq_limits(
     port: Data,
@@ -172,26 +172,26 @@ pub extern "C" fn erl_drv_busy_msgq_limits(
     }
 }
 
-/// Keeps the driver of a port for good.
+/// Makes a port's driver permanent.
 #[no_mangle]
 pub extern "C" fn driver_lock_driver(port: Data) -> c_int {
     let library = with(port, |running, _| running.library.clone());
     library.map_or(-1, |l| table::make_permanent(&l))
 }
-/// A driver without a library of its own.
+/// Adds a driver without a library of its own.
 #[no_mangle]
 pub extern "C" fn add_driver_entry(entry: *const Entry) {
     table::add(entry);
 }
-/// 1 where it was there.
+/// Returns 1 if it existed.
 #[no_mangle]
 pub extern "C" fn remove_driver_entry(entry: *const Entry) -> c_int {
     table::remove(entry) as c_int
 }
 
-/// What stands for no port.
+/// The value for "no port".
 const NO_PORT: isize = -1;
-/// A port with the same driver, whose owner is `pid`; `start` is not called for it.
+/// Opens a port with the same driver, owned by `pid`, without calling `start`.
 #[no_mangle]
 pub extern "C" fn driver_create_port(creator: Data, pid: CTerm, name: CStrPtr, data: Data) -> Data {
     let none = NO_PORT as Data;

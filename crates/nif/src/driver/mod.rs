@@ -1,11 +1,11 @@
 //! Linked-in drivers: ports whose drivers are C libraries made for OTP's `erl_driver.h`. From the
 //! bottom up:
 //!
-//! - `interface`, `binaries`, `queue`, `port_data_lock`: the structures that C knows;
-//! - `library`, `load`: a driver's library, its lock, and how it is loaded;
-//! - `ports`: what any thread may use of a port;
-//! - `callback`, `linked`: which callbacks run on a thread, and calling them;
-//! - everything else: what drivers call, by subject.
+//! - `interface`, `binaries`, `queue`, `port_data_lock`: structures shared with C;
+//! - `library`, `load`: a driver's library, its lock, and loading it;
+//! - `ports`: port state that any thread may use;
+//! - `callback`, `linked`: the callbacks running on a thread, and calling them;
+//! - everything else: functions that drivers call, by subject.
 
 pub mod async_pool;
 pub mod binaries;

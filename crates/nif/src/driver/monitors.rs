@@ -1,4 +1,4 @@
-//! Processes that a linked-in driver's port monitors.
+//! Monitors of processes by ports of linked-in drivers.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -24,7 +24,7 @@ crate::address::by_address! {
 }
 
 kvik_state::vm_state! {
-    /// The port that monitors by a reference.
+    /// Ports by the reference of their monitor.
     static PORTS: Mutex<Option<HashMap<RefId, u32>>> = Mutex::new(None);
 }
 
@@ -37,11 +37,11 @@ fn forget(id: RefId) {
     }
 }
 
-/// A process has ended. False: no port monitors by that reference.
+/// Handles the end of a process. False: no port monitors by that reference.
 pub fn down(id: RefId) -> bool {
     let Some(port) = port_of(id) else { return false };
     if let Some(state) = ports::by_id(port) {
-        // A port whose driver has stopped has no monitors any more.
+        // A stopped driver's port has no monitors any more.
         let _ = state.post(DriverEvent::ProcessExit(id));
     }
     true
@@ -50,16 +50,16 @@ pub fn down(id: RefId) -> bool {
 pub fn port_term(id: RefId) -> Option<Term<'static>> {
     port_of(id).map(Term::local_port)
 }
-/// `process_exit` is to be called: what it gets, unless the driver has given the monitor up.
+/// The argument for `process_exit`, unless the driver has removed the monitor.
 pub fn fired(state: &PortState, id: RefId) -> Option<NifMonitor> {
     lock(&state.monitors).contains_key(&id).then(|| monitor(id))
 }
-/// Behind that call.
+/// Removes the monitor after `process_exit`.
 pub fn remove(state: &PortState, id: RefId) {
     lock(&state.monitors).remove(&id);
     forget(id);
 }
-/// A port goes, and all its monitors with it.
+/// Removes all monitors of a port that closes.
 pub fn remove_all(state: &PortState) {
     let all = std::mem::take(&mut *lock(&state.monitors));
     for (id, pid) in all {
@@ -75,7 +75,7 @@ fn reference(m: In<NifMonitor>) -> RefId {
     RefId(m.get().map_or([0; 3], |m| m.numbers))
 }
 
-/// 0; negative where the driver has no `process_exit`, positive where there is no such process.
+/// Returns 0; negative without `process_exit`, positive if there is no such process.
 #[no_mangle]
 pub extern "C" fn driver_monitor_process(
     port: Data,
@@ -98,7 +98,7 @@ pub extern "C" fn driver_monitor_process(
     to.put(monitor(id));
     0
 }
-/// 0 where the monitor was there.
+/// Returns 0 if the monitor existed.
 #[no_mangle]
 pub extern "C" fn driver_demonitor_process(port: Data, m: In<NifMonitor>) -> c_int {
     let Some(state) = ports::get(port) else { return -1 };

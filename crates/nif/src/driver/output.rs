@@ -1,4 +1,4 @@
-//! Output of linked-in drivers to their ports' owners, with bytes in front of it.
+//! Output of linked-in drivers to their ports' owners, with optional header bytes.
 
 use std::ffi::c_int;
 
@@ -17,8 +17,8 @@ crate::address::by_address! {
     driver_outputv,
 }
 
-/// Sends `{Port, {data, [Bytes of the header… | Parts]}}`. In a binary port the parts are binaries: one
-/// alone is the tail, several a list.
+/// Sends `{Port, {data, [HeaderByte… | Parts]}}`. In a binary port the parts are binaries: a single
+/// one is the tail, several form a list.
 fn output(port: Data, header: &[u8], parts: &[&[u8]], always_binary: bool) -> c_int {
     let n = header.len() + parts.iter().map(|p| p.len()).sum::<usize>();
     let sent = with(port, |_, core| {
@@ -63,7 +63,7 @@ pub extern "C" fn driver_output2(
 ) -> c_int {
     output2(port, header.slice(header_len), at.slice(n))
 }
-/// Without bytes behind a header there is no binary either.
+/// Without bytes behind the header the tail has no binary.
 fn output2(port: Data, header: &[u8], bytes: &[u8]) -> c_int {
     if bytes.is_empty() {
         return output(port, header, &[], false);

@@ -1,4 +1,4 @@
-//! Port data locks: what a driver's threads and its callbacks share a port's queue under.
+//! Port data locks: they guard a port's queue, shared by a driver's threads and its callbacks.
 
 use std::ffi::c_long;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ crate::address::by_address! {
     driver_pdl_unlock,
 }
 
-/// Counted as an `Arc`; the port has one reference.
+/// Reference-counted as an `Arc`; the port holds one reference.
 pub struct PortDataLock {
     mutex: Object<MutexLock>,
 }
@@ -36,7 +36,7 @@ impl Drop for PortDataLock {
     }
 }
 
-/// The count as C sees it.
+/// The reference count that C sees.
 fn count(pdl: *const PortDataLock) -> c_long {
     // SAFETY: the interface's contract: the caller has a reference, so it is live; the `Arc` made
     // here is not dropped.
@@ -61,7 +61,7 @@ pub extern "C" fn driver_pdl_dec_refc(pdl: *const PortDataLock) -> c_long {
     drop(arc);
     left
 }
-/// Whoever has it locked has a reference.
+/// The holder of the lock has a reference.
 #[no_mangle]
 pub extern "C" fn driver_pdl_lock(pdl: *const PortDataLock) {
     // SAFETY: as above.

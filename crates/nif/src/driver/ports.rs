@@ -1,5 +1,5 @@
-//! What is known of a linked-in driver's port outside of its lock: its queue, its port data lock, jobs
-//! that are done, processes that have ended. Threads of a driver may use some of it.
+//! Port state outside the port's lock: queue, port data lock, finished jobs, ended processes. A
+//! driver's threads may use parts of it.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
@@ -14,7 +14,7 @@ use crate::driver::port_data_lock::PortDataLock;
 use crate::driver::queue::DriverQueue;
 use crate::lock::lock;
 
-/// A port message queue's limits, as `erl_drv_busy_msgq_limits` tells them.
+/// Limits of a port's message queue, as `erl_drv_busy_msgq_limits` reports them.
 #[derive(Copy, Clone)]
 pub struct MessageQueueLimits {
     pub low: usize,
@@ -28,7 +28,7 @@ impl Default for MessageQueueLimits {
 
 pub type Invoke = unsafe extern "C" fn(*mut c_void);
 
-/// A job, which keeps its library and its port's lock.
+/// A job; keeps its library and its port's lock alive.
 pub struct AsyncJob {
     port: Arc<PortState>,
     library: Arc<DriverLibrary>,
@@ -49,7 +49,7 @@ impl AsyncJob {
         let pdl = port.pdl.get().cloned();
         AsyncJob { port, library, invoke, free, data, _pdl: pdl }
     }
-    /// Nobody takes its data: the driver may free it.
+    /// Discards the result: the driver may free its data.
     pub fn discard(self) {
         if let Some(free) = self.free {
             // SAFETY: the driver's own function, whose library the job keeps.
@@ -69,7 +69,7 @@ impl AsyncJob {
     }
 }
 
-/// What its driver is to be called for.
+/// An event that the driver must be called for.
 pub enum DriverEvent {
     AsyncReady(AsyncJob),
     ProcessExit(RefId),
@@ -117,7 +117,7 @@ impl PortState {
         all.get_or_insert_default().insert(id, state.clone());
         state
     }
-    /// Takes it out of the table. Answers the events that nobody will hear of.
+    /// Removes it from the table. Returns the events that will not be delivered.
     pub fn close(&self) -> VecDeque<DriverEvent> {
         let mut all = PORTS.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(all) = all.as_mut() {
@@ -127,7 +127,7 @@ impl PortState {
         lock(&self.queue).clear();
         lock(&self.events).take().unwrap_or_default()
     }
-    /// Has the driver called for an event; gives it back where the driver has stopped.
+    /// Queues an event for the driver; returns it if the driver has stopped.
     pub fn post(&self, event: DriverEvent) -> Result<(), DriverEvent> {
         match lock(&self.events).as_mut() {
             Some(events) => events.push_back(event),
@@ -144,7 +144,7 @@ impl PortState {
     }
 }
 
-/// Data that goes with a job to another thread.
+/// Data passed with a job to another thread.
 #[derive(Copy, Clone)]
 pub struct Pointer(pub *mut c_void);
 // SAFETY: the driver that gave it expects it on other threads.

@@ -1,4 +1,4 @@
-//! The queue of a linked-in driver's port: parts of binaries, which the driver takes off as it writes
+//! The queue of a linked-in driver's port: parts of binaries, which the driver removes as it writes
 //! them.
 
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ impl Part {
     fn new(binary: BinaryRef, base: *const u8, n: usize) -> Part {
         Part { binary, vector: iovec { iov_base: base.cast_mut().cast(), iov_len: n } }
     }
-    /// All of a binary.
+    /// The whole of a binary as one part.
     fn whole(binary: BinaryRef) -> Part {
         let (base, n) = (binary.pointer().data(), binary.pointer().bytes().len());
         Part::new(binary, base, n)
@@ -34,7 +34,7 @@ impl Part {
 pub struct DriverQueue {
     parts: VecDeque<Part>,
     len: usize,
-    /// What `driver_peekq` and `driver_peekqv` show C, until the queue changes.
+    /// The vector that `driver_peekq` and `driver_peekqv` expose to C until the queue changes.
     shown: Vec<iovec>,
     binaries: Vec<BinaryPtr>,
 }
@@ -55,7 +55,7 @@ impl DriverQueue {
             false => self.parts.extend(parts),
         }
     }
-    /// False: there are not so many bytes.
+    /// Removes `n` bytes. False: there are fewer.
     pub fn take(&mut self, mut n: usize) -> bool {
         if n > self.len {
             return false;
@@ -84,7 +84,7 @@ impl DriverQueue {
     }
 }
 
-/// The parts of a vector of C's behind the first `skip` bytes. What lies in no binary is copied.
+/// The parts of a C vector behind the first `skip` bytes. Bytes outside binaries are copied.
 pub fn parts(v: In<IoVec>, mut skip: usize) -> Vec<Part> {
     let mut all = Vec::new();
     for (bytes, binary) in v.get().into_iter().flat_map(IoVec::parts) {
@@ -105,7 +105,7 @@ pub fn of_binary(b: BinaryPtr, at: usize, n: usize) -> Vec<Part> {
     let part = |kept: BinaryRef| Part::new(kept, b.data().wrapping_add(at), n);
     b.keep().filter(|_| n > 0).map(part).into_iter().collect()
 }
-/// `None`: there is no memory for it.
+/// `None`: out of memory.
 pub fn of_copy(from: &[u8]) -> Option<Vec<Part>> {
     let b = BinaryRef::of_bytes(from)?;
     Some(if from.is_empty() { Vec::new() } else { vec![Part::whole(b)] })

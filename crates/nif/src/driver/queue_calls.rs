@@ -1,4 +1,4 @@
-//! What linked-in drivers call for the queue of a port, and for the lock that guards it.
+//! Driver functions for a port's queue, and for the lock that guards it.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -29,7 +29,7 @@ crate::address::by_address! {
     driver_vec_to_buf,
 }
 
-/// The answer of what returns a size, for a port that is gone or takes no such part.
+/// Returned by functions that return a size, if the port is closed or takes no such part.
 const NO_SIZE: usize = usize::MAX;
 
 fn add(port: Data, parts: Vec<Part>, in_front: bool) -> c_int {
@@ -61,7 +61,7 @@ pub extern "C" fn driver_enq(port: Data, from: Array<u8>, n: usize) -> c_int {
 pub extern "C" fn driver_pushq(port: Data, from: Array<u8>, n: usize) -> c_int {
     of_copy(from.slice(n)).map_or(-1, |p| add(port, p, true))
 }
-/// Takes bytes off its front; how many are left.
+/// Removes bytes from the front; returns how many are left.
 #[no_mangle]
 pub extern "C" fn driver_deq(port: Data, n: usize) -> usize {
     let Some(state) = ports::get(port) else { return NO_SIZE };
@@ -76,7 +76,7 @@ pub extern "C" fn driver_deq(port: Data, n: usize) -> usize {
 pub extern "C" fn driver_sizeq(port: Data) -> usize {
     ports::get(port).map_or(NO_SIZE, |state| state.queued())
 }
-/// What it shows is there until the queue changes.
+/// The result is valid until the queue changes.
 #[no_mangle]
 pub extern "C" fn driver_peekq(port: Data, n: OutPointer<c_int>) -> *mut iovec {
     let Some(state) = ports::get(port) else {
@@ -87,7 +87,7 @@ pub extern "C" fn driver_peekq(port: Data, n: OutPointer<c_int>) -> *mut iovec {
     n.put(count);
     iov
 }
-/// The same with the binaries; how many bytes there are.
+/// Like `driver_peekq`, with the binaries; returns the number of bytes.
 #[no_mangle]
 pub extern "C" fn driver_peekqv(port: Data, to: OutPointer<IoVec>) -> usize {
     let Some(state) = ports::get(port) else { return NO_SIZE };
@@ -97,7 +97,7 @@ pub extern "C" fn driver_peekqv(port: Data, to: OutPointer<IoVec>) -> usize {
     to.put(unsafe { IoVec::new(vsize, queue.len(), iov, binv) });
     queue.len()
 }
-/// Copies at most `n` bytes; how many it were.
+/// Copies at most `n` bytes; returns how many.
 #[no_mangle]
 pub extern "C" fn driver_vec_to_buf(v: In<IoVec>, mut to: OutBuffer, n: usize) -> usize {
     let mut done = 0;
@@ -109,7 +109,7 @@ pub extern "C" fn driver_vec_to_buf(v: In<IoVec>, mut to: OutBuffer, n: usize) -
     done
 }
 
-/// Null where the port has one already.
+/// Null if the port already has one.
 #[no_mangle]
 pub extern "C" fn driver_pdl_create(port: Data) -> *const PortDataLock {
     let Some(state) = ports::get(port) else { return ptr::null() };

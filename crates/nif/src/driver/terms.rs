@@ -1,4 +1,4 @@
-//! Terms that linked-in drivers make and send.
+//! Terms that linked-in drivers build and send.
 
 use std::ffi::c_int;
 
@@ -37,7 +37,7 @@ pub extern "C" fn driver_mk_term_nil() -> Word {
 pub extern "C" fn driver_mk_atom(name: CStrPtr) -> Word {
     Term::atom(name.atom()).word()
 }
-/// Nil for what is no port.
+/// Nil if it is not a port.
 #[no_mangle]
 pub extern "C" fn driver_mk_port(port: Data) -> Word {
     port_number(port).map_or(Term::NIL, Term::local_port).word()
@@ -63,7 +63,7 @@ const UINT64: u64 = 16;
 const MAP: u64 = 17;
 
 /// # Safety
-/// So many bytes are there, for as long as they are used.
+/// At least `n` bytes at `at` are valid while the result is used.
 unsafe fn bytes_at<'b>(at: *const u8, n: usize) -> &'b [u8] {
     match n {
         0 => &[],
@@ -72,7 +72,7 @@ unsafe fn bytes_at<'b>(at: *const u8, n: usize) -> &'b [u8] {
     }
 }
 
-/// What is left of a driver's description of a term, and the terms built so far.
+/// The unread part of a driver's term description, and the terms built so far.
 struct Builder<'a, 'h> {
     heap: &'h Heap,
     words: std::slice::Iter<'a, Word>,
@@ -83,24 +83,24 @@ impl<'h> Builder<'_, 'h> {
     fn word(&mut self) -> Option<Word> {
         self.words.next().copied()
     }
-    /// A count of terms that are on the stack.
+    /// Reads a count of terms, which must be on the stack.
     fn count(&mut self, each: usize) -> Option<usize> {
         let n = usize::try_from(self.word()? as c_int).ok()?.checked_mul(each)?;
         (n <= self.stack.len()).then_some(n)
     }
-    /// A pointer to a number.
+    /// Reads a pointer to a number.
     fn number<T: Copy>(&mut self) -> Option<T> {
         let at = self.word()? as *const T;
         // SAFETY: the interface's contract: the argument points to one.
         (!at.is_null()).then(|| unsafe { at.read() })
     }
-    /// Bytes by address and count.
+    /// Reads bytes by address and count.
     fn bytes<'b>(&mut self) -> Option<&'b [u8]> {
         let (at, n) = (self.word()? as *const u8, self.word()? as usize);
         // SAFETY: the interface's contract: so many bytes are at that address.
         (!at.is_null() || n == 0).then(|| unsafe { bytes_at(at, n) })
     }
-    /// A string's: OTP takes no null pointer, even for none.
+    /// Reads a string; OTP rejects null pointers even for empty strings.
     fn string<'b>(&mut self) -> Option<&'b [u8]> {
         let (at, n) = (self.word()? as *const u8, self.word()?);
         // SAFETY: as above.
@@ -116,13 +116,13 @@ impl<'h> Builder<'_, 'h> {
         let end = n.checked_add(at)?;
         Some(self.heap.binary(b.bytes().get(at as usize..end as usize)?))
     }
-    /// A term that is its own word.
+    /// Reads a term that must be an immediate.
     fn immediate(&mut self, is: impl Fn(&Term<'h>) -> bool) -> Option<Term<'h>> {
         // SAFETY: the interface's contract: a term of the driver's. It is used only if it is one that
         // refers to nothing.
         Some(unsafe { Term::from_word(self.word()?) }).filter(is)
     }
-    /// The next term; `None` where the description is wrong.
+    /// Builds the next term; `None` if the description is malformed.
     fn next(&mut self, tag: Word) -> Option<Term<'h>> {
         let h = self.heap;
         Some(match tag {
@@ -160,7 +160,7 @@ impl<'h> Builder<'_, 'h> {
                 let items = self.stack.split_off(at);
                 let pairs: Vec<_> = items.chunks_exact(2).map(|p| (p[0], p[1])).collect();
                 let map = h.map(&pairs);
-                // A key that is there twice is an error.
+                // A duplicate key is an error.
                 map.as_map().filter(|m| m.len() == pairs.len()).map(|_| map)?
             }
             EXT2TERM => {
@@ -187,11 +187,11 @@ fn build(data: Array<Word>, n: c_int) -> Option<OwnedTerm> {
     }
 }
 
-/// 1, or 0 where there is no such process, -1 where that is no term.
+/// Returns 1, 0 if there is no such process, -1 if the description is malformed.
 fn send(port: Option<u32>, to: Option<u32>, data: Array<Word>, n: c_int) -> c_int {
     let Some(message) = build(data, n) else { return -1 };
     let Some(pid) = to else { return 0 };
-    // What threads of a driver's own send is not traced.
+    // Sends from a driver's own threads are not traced.
     if let Some(port) = port.filter(|_| in_callback()) {
         kvik_port::trace_sent(port, pid, &message);
     }
@@ -200,7 +200,7 @@ fn send(port: Option<u32>, to: Option<u32>, data: Array<Word>, n: c_int) -> c_in
     }
     signal::deliver(pid, Signal::Message(message)) as c_int
 }
-/// A port by its term, from any thread: 1 where it is open, 0 where it is closing, -1 for none.
+/// A port's state by its term, on any thread: 1 if open, 0 if closing, -1 if there is none.
 fn state_of(port: CTerm) -> (Option<u32>, c_int) {
     let id = port.term().as_local_port();
     let is_there = id.and_then(ports::by_id).is_some();
@@ -220,7 +220,7 @@ pub extern "C" fn erl_drv_send_term(port: CTerm, to: CTerm, data: Array<Word>, n
 #[no_mangle]
 pub extern "C" fn erl_drv_output_term(port: CTerm, data: Array<Word>, n: c_int) -> c_int {
     let (Some(id), _) = state_of(port) else { return state_of(port).1 };
-    // The thread that has the port's lock must not take it again.
+    // This thread may hold the port's lock and must not take it again.
     let mine = with(crate::driver::interface::port_pointer(id), |_, core| core.owner());
     let owner = mine.or_else(|| kvik_port::table::get(id)?.owner());
     owner.map_or(-1, |pid| send(Some(id), Some(pid), data, n))
@@ -236,7 +236,7 @@ pub extern "C" fn driver_output_term(port: Data, data: Array<Word>, n: c_int) ->
 #[no_mangle]
 pub extern "C" fn driver_send_term(port: Data, to: CTerm, data: Array<Word>, n: c_int) -> c_int {
     match with(port, |_, core| (core.may_send(), core.id)) {
-        // Also on threads of the driver's own, which have no callback.
+        // Also on the driver's own threads, which run no callback.
         None => send(None, to.term().as_local_pid(), data, n),
         Some((false, _)) => 0,
         Some((true, id)) => send(Some(id), to.term().as_local_pid(), data, n),

@@ -1,11 +1,11 @@
-//! Locks, conditions and threads by the names that drivers know them by: those of NIF libraries.
+//! Locks, conditions and threads under their driver names; the implementation is that of NIFs.
 
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::pointers::{CStrPtr, In, InOut, Object, OutPointer};
 use crate::threads::{self, Cond, MutexLock, RwLock, ThreadOpts, Tid};
 
-/// Functions that are another one under a different name.
+/// Defines functions that are aliases of others.
 macro_rules! same {
     ($($name:ident = $of:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)?;)*) => {
         $(#[no_mangle]
@@ -16,7 +16,7 @@ macro_rules! same {
     };
 }
 
-/// What a thread of C's begins with.
+/// Start routine of a C thread.
 type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 
 same! {

@@ -1,4 +1,4 @@
-//! Binaries of terms, and those that C owns.
+//! Binaries of terms, and binaries that C owns.
 
 use std::mem::MaybeUninit;
 

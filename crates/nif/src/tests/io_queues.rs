@@ -9,7 +9,7 @@ use crate::ioq::*;
 use crate::iovec::{enif_free_iovec, Vector};
 use crate::pointers::{InOut, OutPointer, Word};
 
-/// A queue, which C destroys at its end.
+/// A queue, destroyed by C's function on drop.
 struct Owned(*mut IoQueue);
 impl Owned {
     fn new() -> Owned {
@@ -20,7 +20,7 @@ impl Owned {
         // SAFETY: it is there as long as `self`, and each call is over before the next one.
         unsafe { InOut::new(self.0) }
     }
-    /// All that is in it, by its parts.
+    /// All bytes in it, by part.
     fn parts(&self) -> Vec<Vec<u8>> {
         let mut n = 0;
         // SAFETY: the place is there for the call, and the parts until the queue changes.
@@ -113,7 +113,7 @@ fn vectors_of_lists_share_large_binaries() {
     let inspect = |env, max, v: &mut _| {
         answer::<Word>(|to| enif_inspect_iovec(env, max, c(list), to, in_out(v)))
     };
-    // One that stands alone: its bytes are copies.
+    // Without an environment: its bytes are copies.
     let rest = inspect(crate::env::EnvPtr::NULL, 2, &mut v).unwrap();
     let head = answer::<Word>(|to| enif_get_list_cell(e.ptr(), c(rest), to, OutPointer::NULL));
     assert_eq!(head, Some(items[2].word()));
@@ -125,7 +125,7 @@ fn vectors_of_lists_share_large_binaries() {
     // SAFETY: as above; it is C's to free.
     enif_free_iovec(unsafe { InOut::new(v) });
     assert_eq!(q.parts(), [&b"ll"[..], &large]);
-    // One that the environment frees.
+    // A vector that the environment frees.
     v = ptr::null_mut();
     inspect(e.ptr(), 100, &mut v).unwrap();
     // SAFETY: as above.

@@ -11,14 +11,14 @@ use std::ffi::c_int;
 use crate::env::{enif_alloc_env, enif_free_env, EnvPtr, NifEnv};
 use crate::pointers::{Array, CTerm, In, InOut, OutBuffer, OutPointer, Word};
 
-/// An environment that C has allocated, and frees at its end.
+/// An environment that C has allocated, and frees on drop.
 struct Allocated(*mut NifEnv);
 
 impl Allocated {
     fn new() -> Allocated {
         Allocated(enif_alloc_env().as_ptr())
     }
-    /// What C passes of it.
+    /// The pointer that C passes.
     fn ptr(&self) -> EnvPtr {
         // SAFETY: it is there as long as `self`, and each call of a test is over before the next one.
         unsafe { EnvPtr::new(self.0) }
@@ -30,12 +30,12 @@ impl Drop for Allocated {
     }
 }
 
-/// A term that one of the functions has made, as C passes it on.
+/// A term from one of the functions, in the form C passes.
 fn c(w: Word) -> CTerm {
     // SAFETY: the tests use terms as long as their environments are there.
     unsafe { CTerm::new(w) }
 }
-/// Calls what writes an answer: that, unless the function says that there is none.
+/// Calls a function that writes a result; `None` if it reports failure.
 fn answer<T: Default>(f: impl FnOnce(OutPointer<T>) -> c_int) -> Option<T> {
     let mut to = T::default();
     // SAFETY: it is there for the call.
@@ -54,7 +54,7 @@ fn in_out<T>(item: &mut T) -> InOut<T> {
     // SAFETY: as above, and nobody else uses it.
     unsafe { InOut::new(item) }
 }
-/// What a function writes into room for `size` bytes, and its answer.
+/// Calls a function with a buffer of `size` bytes; its result and the bytes written.
 fn written(size: usize, f: impl FnOnce(OutBuffer) -> c_int) -> (c_int, Vec<u8>) {
     let mut room = vec![0xff_u8; size];
     // SAFETY: the tests say that size.

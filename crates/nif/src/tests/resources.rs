@@ -1,4 +1,4 @@
-//! Resources: their destructor runs once, when the last reference goes.
+//! Resources: the destructor runs once, when the last reference is dropped.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -25,7 +25,7 @@ fn library(module: &str) -> Arc<NifLibrary> {
         type_init_size: 0,
     })
 }
-/// Opens a type as a library does while it is loaded. The answers: the type, and what was tried.
+/// Opens a type as a library does while loading. Returns the type, and what was tried.
 fn open(lib: &Arc<NifLibrary>, name: CStrPtr, flags: i32) -> (TypePtr, i32) {
     let mut e = NifEnv::alone(&**lib);
     e.opened = Some(Vec::new());
@@ -36,7 +36,7 @@ fn open(lib: &Arc<NifLibrary>, name: CStrPtr, flags: i32) -> (TypePtr, i32) {
     commit(e.opened.take().unwrap(), lib);
     (ty, tried)
 }
-/// A destructor: counts in what the resource's memory points to.
+/// A destructor that increments the counter that the resource points to.
 unsafe extern "C" fn destroyed(_: *mut NifEnv, memory: *mut c_void) {
     // SAFETY: `resource` has put a counter's address there.
     unsafe { (**memory.cast::<*const AtomicUsize>()).fetch_add(1, Ordering::AcqRel) };
@@ -106,7 +106,7 @@ fn types_are_created_once_and_taken_over() {
     let (again, tried) = open(&second, c"type".into(), CREATE | TAKEOVER);
     assert!(again.zip(ty).is_some_and(|(a, b)| ptr::eq(a, b)) && tried == TAKEOVER);
     assert!(matches!(open(&first, c"new".into(), TAKEOVER), (None, TAKEOVER)));
-    // What is left of a type stays as long as it has resources, and its library with it.
+    // An unloaded library and its type live as long as the type's resources.
     let count = AtomicUsize::new(0);
     let r = resource(ty, &count);
     release(&second);

@@ -1,4 +1,4 @@
-//! Terms to C and back.
+//! Conversion of terms to C and back.
 
 use std::ffi::{c_int, c_uint};
 

@@ -1,11 +1,11 @@
 //! Eligibility for pinning: programs that cannot start others.
 //!
-//! To what a program starts, another program or a thread, goes where it may run itself, for good.
-//! So one that is kept on a processor for a while must not start anything meanwhile, nor ask where
-//! it may run: it would find, and tell what it starts, that there is one processor. Of an ordinary
-//! program that is linked to the C library, what it can ask of the system is known from the names
-//! it takes from there; and plain is one that takes none of [`SPAWN_FUNCTIONS`]: `cat`, `tr`, most
-//! drivers that are written in C. Of any other nothing is known, and it is left alone.
+//! A child process or thread inherits its parent's CPU set for good. So a program that is pinned
+//! for a while must not start anything meanwhile, nor query its CPU set: it would see, and tell its
+//! children, that there is one CPU. For an ordinary program linked to the C library, the symbols it
+//! imports tell what it can ask of the system. It is eligible if it imports none of
+//! [`SPAWN_FUNCTIONS`]: `cat`, `tr`, most drivers that are written in C. Nothing is known of other
+//! programs, which are left alone.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
@@ -14,8 +14,8 @@ use std::sync::Mutex;
 use kvik_env::fs::{self, File, MetadataExt};
 use object::{Object, ObjectSymbol};
 
-/// By which a program or a thread is begun, code is loaded that may, or the system is asked how many
-/// processors there are; without what their names begin with (`__`, `__libc_`).
+/// Functions that start a program or a thread, load code that may, or query the number of CPUs;
+/// without the prefixes `__` and `__libc_`.
 const SPAWN_FUNCTIONS: &[&[u8]] = &[
     b"aio_fsync",
     b"aio_read",
@@ -64,31 +64,31 @@ const SPAWN_FUNCTIONS: &[&[u8]] = &[
     b"vfork",
     b"wordexp",
 ];
-/// The C library and what loads it.
+/// The C library and its dynamic loader.
 const C_LIBRARY: &[&str] = &["ld-linux", "ld-musl", "ld64.so", "libc.so", "libc.musl"];
-/// A larger file is not looked at.
+/// Programs in larger files are not eligible.
 const MAX_FILE_BYTES: u64 = 4 << 20;
-/// Files of which that is remembered.
+/// Files whose result is cached.
 const MAX_REMEMBERED_FILES: usize = 1024;
 
-/// Which file, and in which state: its device, its number, and when it was changed.
+/// A file and its state: device, inode, and time of the last change.
 type Id = (u64, u64, i64, i64);
-/// What was found of the files that were looked at.
+/// The cached results.
 static FILES: Mutex<Option<HashMap<Id, bool>>> = Mutex::new(None);
 
-/// Is it known that a program starts no other and no thread, and never asks where it may run?
+/// Whether a program is known to start no other and no thread, and never to query its CPU set.
 pub(crate) fn is_eligible(pid: i32) -> bool {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
     threads == 1 && files(pid).is_some_and(|all| all.iter().all(|path| is_eligible_file(path)))
 }
 
-/// The files whose code it has, but for the C library. None if it does without that, or has code
-/// that is in no file.
+/// The files whose code the program has mapped, except the C library. None if it has no C library,
+/// or has code that is in no file.
 fn files(pid: i32) -> Option<Vec<String>> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
     let mut paths = BTreeSet::new();
     for line in maps.lines() {
-        // Addresses, what may be done, offset, device, number, path; the last may have blanks.
+        // Address range, permissions, offset, device, inode, path; the path may contain blanks.
         let mut words = line.splitn(6, ' ');
         let may_run = words.nth(1)?.contains('x');
         let path = words.last().unwrap_or_default().trim_start();
@@ -122,7 +122,7 @@ fn is_eligible_file(path: &str) -> bool {
     }
     *known.entry(id).or_insert_with(|| takes_no_starter(path) == Some(true))
 }
-/// None for a file whose names cannot be read.
+/// None for a file whose symbols cannot be read.
 fn takes_no_starter(path: &str) -> Option<bool> {
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
@@ -135,7 +135,7 @@ fn takes_no_starter(path: &str) -> Option<bool> {
             return Some(false);
         }
     }
-    // One that takes nothing asks the system itself.
+    // A file without imports makes its system calls itself.
     Some(taken > 0)
 }
 fn starts(name: &[u8]) -> bool {
@@ -169,7 +169,7 @@ mod tests {
         assert!(plain("/usr/bin/tr", &["a", "b"]));
         assert!(!plain("/bin/sh", &["-c", "read line"]));
         assert!(!plain("/usr/bin/perl", &["-e", "<STDIN>"]));
-        // This one has threads, and none has this number.
+        // This process has threads; the second process id does not exist.
         assert!(!is_eligible(std::process::id() as i32) && !is_eligible(1 << 22));
     }
     #[test]

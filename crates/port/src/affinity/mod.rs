@@ -1,8 +1,8 @@
-//! Keeps programs that answer at once on the processor of the scheduler that talks to them.
+//! Pins programs that answer at once to the CPU of the scheduler that talks to them.
 //!
-//! `policy` says which programs, `eligibility` which of these may be kept, `pinned_child` keeps them
-//! and lets them go, `placement` has the schedulers that keep some stay apart, and `scheduler_load`
-//! knows where schedulers run and what they are owed.
+//! `policy` selects programs, `eligibility` tells which of these may be pinned, `pinned_child` pins
+//! and unpins them, `placement` puts schedulers with pinned programs on different CPUs, and
+//! `scheduler_load` knows each scheduler's CPU and how many answers it waits for.
 
 pub mod eligibility;
 pub mod pinned_child;

@@ -1,9 +1,9 @@
 //! Pins external programs to their scheduler's CPU, and unpins them.
 //!
-//! A program is kept while it answers each write and its scheduler has nothing to do but to hear of
-//! it. It is let go as soon as that scheduler has other work, hears of many, or has heard of none for
-//! [`ANSWER_WAIT`]; when it says nothing to a write, uses more time, or ends; and when its port or the
-//! machine ends. If somebody else has said meanwhile where it may run, that stays.
+//! A program stays pinned while it answers each write and its scheduler only waits for answers. It
+//! is unpinned when that scheduler has other work, gets many events, or gets none for
+//! [`ANSWER_WAIT`]; when the program leaves a write unanswered, uses more CPU time, or ends; and
+//! when its port or the VM ends. A CPU set that somebody else has given it meanwhile stays.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -16,23 +16,23 @@ use kvik_env::Result;
 use crate::affinity::placement;
 use crate::poll;
 
-/// How long a scheduler that keeps programs waits for one of them to be heard of.
+/// How long a scheduler with pinned programs waits for an answer before it unpins them.
 const ANSWER_WAIT: Duration = Duration::from_millis(10);
-/// Times in a row that one event came alone, after which there is one conversation only.
+/// Consecutive waits with exactly one event, after which there is only one conversation.
 const SINGLE_EVENTS_IN_A_ROW: u32 = 16;
 
-/// A program that may run where its scheduler does only.
+/// A program that may run only on its scheduler's CPU.
 pub(crate) struct PinnedChild {
     pid: i32,
-    /// Where it might run before.
+    /// The CPUs it might run on before.
     all: CpuSet,
     scheduler: usize,
-    /// Where it is kept. None: it was let go.
+    /// The CPU it is pinned to. None: it was unpinned.
     at: Mutex<Option<CpuSet>>,
 }
 
 impl PinnedChild {
-    /// None where it may not be moved, or may run on others than are known.
+    /// None if its affinity cannot be set, or its CPU set is not `all` any more.
     pub fn new(pid: i32, all: CpuSet, scheduler: usize) -> Option<Arc<PinnedChild>> {
         let list = pinned_children(scheduler)?;
         let here = placement::settle(scheduler, &all)?;
@@ -44,8 +44,8 @@ impl PinnedChild {
         list.add(kept.clone());
         Some(kept)
     }
-    /// It is to be woken by a scheduler, which may have been moved: then so is the program. Answers
-    /// whether it is still kept, and by this one.
+    /// Called before `scheduler` wakes it: if that scheduler has migrated, the program follows.
+    /// Returns whether it is still pinned, and by this scheduler.
     pub fn stays(&self, scheduler: usize) -> bool {
         let mut at = lock(&self.at);
         let Some(was) = at.filter(|_| scheduler == self.scheduler) else { return false };
@@ -55,15 +55,15 @@ impl PinnedChild {
         }
         true
     }
-    /// Has nobody else said where it may run? So of one that was let go.
+    /// Whether its CPU set is still the one we gave it. Always true of one that was unpinned.
     pub fn is_ours(&self) -> bool {
         lock(&self.at).is_none_or(|at| CpuSet::of(self.pid) == Ok(at))
     }
-    /// It may run where it might before.
+    /// Restores the CPU set it had before.
     pub fn let_go(&self) {
         let mut at = lock(&self.at);
         if at.take().is_some_and(|at| CpuSet::of(self.pid) == Ok(at)) {
-            // It may have ended, by which nothing is lost.
+            // Fails harmlessly if it has ended.
             let _ = self.all.keep(self.pid);
         }
     }
@@ -72,15 +72,15 @@ impl PinnedChild {
 fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
-/// The processor this thread runs on, if it is one of these.
+/// The CPU this thread runs on, if it is one of these.
 fn here(all: &CpuSet) -> Option<CpuSet> {
     CpuSet::here().filter(|here| all.has(here))
 }
 
-/// This thread, which runs where it does only until this is dropped.
+/// Binds this thread to its current CPU until this is dropped.
 pub(crate) struct SchedulerBinding(CpuSet);
 impl SchedulerBinding {
-    /// None where there is no other place, or it may not say so.
+    /// None if the thread may run on one CPU only, or its affinity cannot be set.
     pub fn stay() -> Option<SchedulerBinding> {
         let all = CpuSet::of(0).ok().filter(|all| all.count() > 1)?;
         here(&all)?.keep(0).ok()?;
@@ -93,13 +93,13 @@ impl Drop for SchedulerBinding {
     }
 }
 
-/// Those that one scheduler keeps. Each scheduler has cache lines of its own.
+/// The programs that one scheduler has pinned. Each scheduler has cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct PinnedChildren {
     scheduler: usize,
     any: AtomicBool,
-    /// Times in a row that events came one by one; only the scheduler asks.
+    /// Consecutive waits that brought one event; only the scheduler reads it.
     alone: AtomicU32,
     list: Mutex<Vec<Arc<PinnedChild>>>,
 }
@@ -112,7 +112,7 @@ fn all() -> &'static [PinnedChildren] {
     let of = |scheduler| PinnedChildren { scheduler, ..PinnedChildren::default() };
     KEEPS.get_or_init(|| (0..poll::count()).map(of).collect())
 }
-/// Those that a scheduler keeps where it runs.
+/// The programs that a scheduler has pinned.
 pub(crate) fn pinned_children(scheduler: usize) -> Option<&'static PinnedChildren> {
     let all = all();
     all.get(scheduler % all.len().max(1))
@@ -130,13 +130,13 @@ impl PinnedChildren {
             all.iter().for_each(|k| k.let_go());
         }
     }
-    /// The scheduler waits for events, for at most this long and if it keeps any no longer than it
-    /// has patience; then it lets them go, and answers 0.
+    /// Waits for events, for at most `timeout`. With pinned programs it waits at most
+    /// [`ANSWER_WAIT`]; if nothing came by then, it unpins them and returns 0.
     ///
-    /// Most have answered by now, as they ran when they were written to. One that is yet to run does
-    /// so here when the scheduler sleeps, and is not to wake it elsewhere, for there it would follow.
-    /// Where several talk at once, the others are at work and there is no processor to go to: then to
-    /// say so is only dear.
+    /// Most programs have answered by now, as they ran when they were written to. One that is yet
+    /// to run does so on this CPU while the scheduler sleeps. The scheduler is bound meanwhile, so
+    /// that the answer does not wake it on another CPU, where the program would follow. With
+    /// several conversations the other CPUs are busy, so the binding would only cost time.
     pub fn wait(
         &self,
         from: &Poller,
@@ -170,7 +170,7 @@ impl PinnedChildren {
     }
 }
 
-/// Lets go of all: the machine ends.
+/// Unpins all programs: the VM ends.
 pub fn let_go_all() {
     all().iter().for_each(PinnedChildren::let_go);
 }
@@ -196,14 +196,14 @@ mod tests {
             let kept = PinnedChild::new(pid, all, 0).unwrap();
             assert!(kept.stays(0) && kept.is_ours() && CpuSet::of(pid) == Ok(first));
             drop(from);
-            // To another processor, if there is one.
+            // To another CPU, if there is one.
             let other = |p: &CpuSet| *p != first;
             if let Some(second) = all.each().find(other) {
                 second.keep(0).unwrap();
                 assert!(kept.stays(0) && CpuSet::of(pid) == Ok(second));
                 all.keep(0).unwrap();
             }
-            // Nothing is heard of it.
+            // It does not answer.
             let (poller, mut events) = (Poller::new().unwrap(), Box::<PollEvents>::default());
             let keeps = pinned_children(0).unwrap();
             let begun = Instant::now();
@@ -211,11 +211,11 @@ mod tests {
             assert!(begun.elapsed() >= ANSWER_WAIT);
             assert!(!kept.stays(0) && kept.is_ours() && CpuSet::of(pid) == Ok(all));
             assert_eq!(CpuSet::of(0), Ok(all));
-            // Now it waits as long as it is asked to.
+            // With nothing pinned it waits for the whole timeout.
             let begun = Instant::now();
             assert_eq!(keeps.wait(&poller, &mut events, Some(3 * ANSWER_WAIT)), Ok(0));
             assert!(begun.elapsed() >= 3 * ANSWER_WAIT);
-            // Who is woken says so, be there programs or not.
+            // A wake-up is an event, with or without pinned programs.
             let kept = PinnedChild::new(pid, all, 0).unwrap();
             poller.wake();
             assert_eq!(keeps.wait(&poller, &mut events, None), Ok(1));

@@ -1,21 +1,21 @@
 //! Places schedulers with pinned programs on different CPUs.
 //!
-//! Who is woken by a program is put where that ran. So two schedulers that talk to programs come to
-//! run on one processor, with all of their programs, and another is idle until the kernel spreads
-//! them, which takes it a second or more. A scheduler that finds another one where it is goes where
-//! none keeps programs; after that it may run anywhere, as before.
+//! The kernel wakes a thread on the CPU of the program that woke it. So two schedulers that talk to
+//! programs can end up on one CPU, with all of their programs, and another CPU is idle until the
+//! kernel spreads them, which takes a second or more. A scheduler that finds another one on its CPU
+//! migrates to a CPU without pinned programs; after that it may run anywhere, as before.
 
 use std::sync::Mutex;
 
 use kvik_env::cpu_affinity::CpuSet;
 
 kvik_state::vm_state! {
-    /// Which schedulers keep programs, and where.
+    /// Which schedulers have pinned programs, and on which CPU.
     static OCCUPIED_CPUS: Mutex<Vec<(usize, CpuSet)>> = Mutex::new(Vec::new());
 }
 
-/// Where a scheduler, which is this thread, is to keep a program that may run on `all`: on the
-/// processor it runs on, or has just gone to. None if it is on none of those.
+/// The CPU on which a scheduler, this thread, is to pin a program that may run on `all`: the
+/// thread's current CPU, perhaps after a migration. None if that is not in `all`.
 pub(crate) fn settle(scheduler: usize, all: &CpuSet) -> Option<CpuSet> {
     let here = CpuSet::here().filter(|here| all.has(here))?;
     let mut places = OCCUPIED_CPUS.lock().unwrap_or_else(|e| e.into_inner());
@@ -31,7 +31,7 @@ pub(crate) fn settle(scheduler: usize, all: &CpuSet) -> Option<CpuSet> {
     Some(at)
 }
 
-/// Has this thread go to a processor on which it may run and which is `free`, by choice to `own`.
+/// Migrates this thread to an allowed CPU that is `free`, preferably to `own`.
 fn go(free: impl Fn(&CpuSet) -> bool, own: Option<CpuSet>) -> Option<CpuSet> {
     let mine = CpuSet::of(0).ok()?;
     let is_free = |at: &CpuSet| mine.has(at) && free(at);
@@ -42,7 +42,7 @@ fn go(free: impl Fn(&CpuSet) -> bool, own: Option<CpuSet>) -> Option<CpuSet> {
     Some(to)
 }
 
-/// The scheduler keeps no program any more.
+/// The scheduler has no pinned program any more.
 pub(crate) fn leave(scheduler: usize) {
     OCCUPIED_CPUS.lock().unwrap_or_else(|e| e.into_inner()).retain(|p| p.0 != scheduler);
 }
@@ -53,7 +53,7 @@ mod tests {
 
     use super::*;
 
-    /// The number of a scheduler, as are those after it.
+    /// The first of the scheduler numbers used here.
     const FIRST: usize = 1000;
 
     #[test]
@@ -71,7 +71,7 @@ mod tests {
             // One more stays where it is.
             let more = FIRST + places.len();
             assert!(settle(more, &mine).is_some_and(|at| places.contains(&at)));
-            // Who leaves makes room.
+            // A CPU is free again when its scheduler leaves.
             leave(FIRST);
             leave(more);
             assert_eq!(settle(more, &mine), Some(places[0]));

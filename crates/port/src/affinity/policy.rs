@@ -1,16 +1,18 @@
 //! Affinity policy: runs a program that answers at once on its scheduler's CPU.
 //!
-//! Who writes to a sleeping program is about to sleep himself, and so will the program be when it has
-//! answered. The kernel does not know that: it wakes the program on a processor that is idle, where
-//! there is one, and that one wakes the first; each wake-up goes across, and takes several times what
-//! both do for a line. Here they take turns on one processor, without interrupts and with warm caches.
+//! A scheduler that writes to a blocked program is about to block on its reply, and the program
+//! blocks again after replying, so the two never need two CPUs at once. The kernel does not know
+//! that: it wakes the program on an idle CPU, and the reply wakes the scheduler across CPUs again.
+//! Each cross-CPU wake-up takes several times the work that both do for a line. On one CPU they
+//! alternate without interrupts and with warm caches.
 //!
-//! Only one is kept here (`pinned_child.rs`) that is worth it: it has long answered each write before the
-//! next, with little work; its answers are heard here; and this scheduler does nothing but wait for
-//! few such programs, on a processor where no other one does (`placement.rs`). One that
-//! still owes an answer to an earlier write is at work, and better so at the same time as we are; of
-//! one that leaves a write without an answer we think so for good. And only one that cannot tell
-//! (`eligibility.rs`): it starts nothing that would have to stay where it is, and never asks where that is.
+//! A program is pinned (`pinned_child.rs`) only if it has answered each write well before the next,
+//! with little CPU time; its answers arrive in this scheduler's poll set; and this scheduler only
+//! waits for a few such programs, on a CPU that no other such scheduler uses (`placement.rs`). A
+//! program that still owes an answer to an earlier write is busy and better runs in parallel with
+//! us; one that leaves a write unanswered is assumed to do so for good. It must also be eligible
+//! (`eligibility.rs`): it starts nothing that would inherit the pinning, and never asks for its
+//! CPUs.
 
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
@@ -21,30 +23,30 @@ use crate::affinity::eligibility;
 use crate::affinity::pinned_child::{pinned_children, PinnedChild};
 use crate::poll;
 
-/// Exchanges in a row, one write and then an answer, before its work is looked at, and again until it
-/// is seen to be little.
+/// Consecutive exchanges (one write, then an answer) between checks of the program's CPU time,
+/// until a check finds it small.
 pub(crate) const EXCHANGES_BEFORE_CHECK: u32 = 8;
-/// Exchanges before it has been put where it stays as long as all processors are in use.
+/// Exchanges after which the program runs where it stays as long as all CPUs are in use.
 const CHECKS_BEFORE_SETTLED: u32 = 2;
-/// Exchanges from one look to the next after that.
+/// Exchanges between checks after that.
 const EXCHANGES_BETWEEN_CHECKS: u32 = 64;
-/// Processor time of the program for an exchange: less than the two wake-ups across processors take.
-/// Half of it may be that of waking us.
+/// Limit of the program's CPU time per exchange: less than two cross-CPU wake-ups cost. Waking us
+/// may be half of it.
 const REPLY_CPU_LIMIT_NS: i64 = 40_000;
-/// Events of one wait. Where there are more, enough is under way to keep all processors awake.
+/// Events of one wait. With more, enough is under way to keep all CPUs busy.
 const MAX_EVENTS_PER_WAIT: usize = 8;
-/// The same where there are more processors than schedulers: three programs have enough to do together
-/// to be better off on one that would be idle.
+/// The same with more CPUs than schedulers: three programs together have enough work to be better
+/// off on a CPU that would be idle.
 const FEW_SCHEDULERS: usize = 2;
 
 thread_local! {
-    /// The scheduler that this thread is, if it has waited for events, of which few came, and has
-    /// done little since.
+    /// This thread's scheduler number, if its last wait for events brought few and it has done
+    /// little since.
     static WAITING_SCHEDULER: Cell<Option<usize>> = const { Cell::new(None) };
-    /// More came when it looked last.
+    /// The last look for events brought more than [`MAX_EVENTS_PER_WAIT`].
     static MANY_EVENTS: Cell<bool> = const { Cell::new(false) };
 }
-/// One of these two, from when it is asked first.
+/// One of these two limits, chosen at the first call.
 fn few() -> usize {
     kvik_state::vm_state! {
         static SEEN: OnceLock<usize> = OnceLock::new();
@@ -54,7 +56,7 @@ fn few() -> usize {
         _ => MAX_EVENTS_PER_WAIT,
     })
 }
-/// So many events came to the thread, which waited for them or only looked.
+/// The thread got this many events. `waited`: it blocked for them, and did not only poll.
 pub(crate) fn heard(scheduler: usize, events: usize, waited: bool) {
     MANY_EVENTS.set(events > MAX_EVENTS_PER_WAIT);
     if waited && events <= few() {
@@ -63,56 +65,56 @@ pub(crate) fn heard(scheduler: usize, events: usize, waited: bool) {
         goes_on(scheduler);
     }
 }
-/// It has other things to do.
+/// The scheduler has other work: its pinned programs are unpinned.
 fn goes_on(scheduler: usize) {
     WAITING_SCHEDULER.set(None);
     pinned_children(scheduler).into_iter().for_each(|k| k.let_go());
 }
 
-/// What is known of a program.
+/// The policy's state for one program.
 #[derive(Default)]
 pub(crate) struct AffinityPolicy {
-    /// Exchanges without one that was no exchange, up to the next look.
+    /// Consecutive exchanges since the last check.
     row: u32,
     /// It has not answered the last write.
     asked: bool,
-    /// Writes that it had not answered when the next came: it has work before it, and does not sleep.
+    /// Writes that were unanswered when the next one came: the program is busy and does not sleep.
     owes: u32,
-    /// The processor time it had used at the last look.
+    /// Its CPU time at the last check, in nanoseconds.
     used: Option<i64>,
-    /// It was seen to do little.
+    /// The last check found little CPU time per exchange.
     light: bool,
-    /// Whether it starts no others, once that was looked at.
+    /// Whether it is eligible, once that was checked.
     plain: Option<bool>,
-    /// Somebody else says where it runs, or we may not: it is left alone for good.
+    /// Its CPU affinity was set by others, or we may not set it: it is left alone for good.
     alone: bool,
     kept: Option<Arc<PinnedChild>>,
-    /// It has come to where it stays, as far as it is known; and may have been moved since that was
-    /// looked at.
+    /// `settled`: it runs where it is expected to stay. `moved`: it may have migrated since its CPU
+    /// was last checked.
     settled: bool,
     moved: bool,
 }
 
 impl AffinityPolicy {
-    /// It has said something.
+    /// It has answered.
     pub fn answers(&mut self) {
         if !std::mem::take(&mut self.asked) {
             self.owes = self.owes.saturating_sub(1);
         }
     }
-    /// It has said nothing since it was written to last: it has something to do.
+    /// It has not answered the last write: it is busy.
     pub fn is_silent(&self) -> bool {
         self.asked
     }
-    /// It was written to last, and has long answered each write before the next.
+    /// The last write is unanswered, and it has answered each earlier write before the next.
     pub fn owes_one(&self) -> bool {
         self.asked && self.used.is_some()
     }
-    /// Is it to be seen where it runs? As it answers, where more is under way than that it is kept.
+    /// Whether to re-check the program's CPU: when it replies, with too many events for pinning.
     pub fn may_be_elsewhere(&mut self) -> bool {
         self.moved && MANY_EVENTS.get() && std::mem::take(&mut self.moved)
     }
-    /// It is to be written to: has it wake here, if that is better and its answer is heard here.
+    /// Called before a write: pins it here if that pays and its answer arrives here.
     pub fn wakes(&mut self, pid: i32, home: usize) {
         if std::mem::replace(&mut self.asked, true) {
             self.owes = self.owes.saturating_add(1);
@@ -135,7 +137,7 @@ impl AffinityPolicy {
             self.pin(pid, scheduler);
         }
     }
-    /// Soon at first, so that it is kept soon.
+    /// Exchanges until the next check: few at first, so that pinning starts early.
     fn until_look(&self) -> u32 {
         if self.light || self.alone {
             EXCHANGES_BETWEEN_CHECKS
@@ -155,7 +157,8 @@ impl AffinityPolicy {
             (self.light, self.alone) = (false, true);
         }
     }
-    /// It begins anew, and may run where it might before. So it does when it ends or its port.
+    /// Starts the policy anew and restores the program's CPU set. Also done when it or its port
+    /// ends.
     pub fn unpin(&mut self) {
         (self.row, self.used, self.light) = (0, None, false);
         self.kept.take().into_iter().for_each(|k| k.let_go());
@@ -188,8 +191,8 @@ mod tests {
 
     use super::*;
 
-    /// A program that waits for a line, and has come to that: one that has just been started still
-    /// works, as it finds its libraries.
+    /// A program that waits for a line. Returns once it sleeps: a program that has just been
+    /// started still works, loading its libraries.
     fn program(path: &str, args: &[&str]) -> Child {
         let program = Command::new(path).args(args).stdin(Stdio::piped()).spawn().unwrap();
         let stat = format!("/proc/{}/stat", program.id());
@@ -208,11 +211,11 @@ mod tests {
             p.wakes(pid, 0);
         }
     }
-    /// It may run where we may, whose child it is.
+    /// It may run on the same CPUs as we may, since it is our child.
     fn is_free(pid: i32) -> bool {
         CpuSet::of(pid) == CpuSet::of(0)
     }
-    /// Where there is one processor only, there is nothing to see.
+    /// Always true on a machine with one CPU.
     fn is_pinned(pid: i32) -> bool {
         CpuSet::of(pid).unwrap().count() == 1
     }
@@ -228,13 +231,13 @@ mod tests {
             assert!(!p.owes_one());
             exchange(&mut p, pid, EXCHANGES_BEFORE_CHECK);
             assert!(p.owes_one() && is_free(pid));
-            // It is written to from elsewhere than where it is heard.
+            // It is written to from another scheduler than the one that gets its answers.
             p.answers();
             p.wakes(pid, 1);
             assert!(is_free(pid));
             exchange(&mut p, pid, 1);
             assert!(is_pinned(pid));
-            // As long as it is so, and no longer.
+            // It stays pinned until the scheduler has other work.
             exchange(&mut p, pid, 3 * EXCHANGES_BETWEEN_CHECKS);
             assert!(is_pinned(pid));
             heard(0, 0, false);
@@ -249,7 +252,7 @@ mod tests {
             heard(0, 0, true);
             exchange(&mut p, pid, 1);
             assert!(is_pinned(pid));
-            // A second write before the answer: it begins anew when it has answered both.
+            // A second write before the answer: the policy starts anew when both are answered.
             p.wakes(pid, 0);
             assert!(!p.owes_one() && is_free(pid));
             exchange(&mut p, pid, 4 * EXCHANGES_BETWEEN_CHECKS);
@@ -273,13 +276,13 @@ mod tests {
             let mut p = AffinityPolicy::default();
             heard(0, 1, true);
             exchange(&mut p, pid, EXCHANGES_BEFORE_CHECK + EXCHANGES_BETWEEN_CHECKS);
-            // Somebody says that it may run anywhere, which is not what we said.
+            // Its CPU set becomes all CPUs, which is not what we set.
             all.keep(pid).unwrap();
             exchange(&mut p, pid, EXCHANGES_BETWEEN_CHECKS);
             if all.count() > 1 {
                 assert!(p.alone && !is_pinned(pid));
             }
-            // And that it may run on one processor only, before we say so.
+            // Its CPU set becomes one CPU, before we set it.
             CpuSet::here().unwrap().keep(pid).unwrap();
             let mut p = AffinityPolicy::default();
             exchange(&mut p, pid, 4 * EXCHANGES_BETWEEN_CHECKS);

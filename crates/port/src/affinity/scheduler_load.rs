@@ -8,9 +8,9 @@ use crate::poll;
 /// Each scheduler has cache lines of its own.
 #[repr(align(128))]
 struct Load {
-    /// The processor it ran on when its poll set was served last.
+    /// The CPU it ran on when its poll set was last served.
     cpu: AtomicUsize,
-    /// Programs that are to be heard of there, answer each write, and have not answered the last.
+    /// Programs in its poll set that answer each write, and have not answered the last one.
     owed: AtomicUsize,
 }
 
@@ -27,14 +27,14 @@ fn load(scheduler: usize) -> Option<&'static Load> {
     all.get(scheduler % all.len().max(1))
 }
 
-/// A scheduler runs on a processor.
+/// Notes the CPU that a scheduler runs on.
 pub(crate) fn runs_on(scheduler: usize, cpu: usize) {
     if let Some(s) = load(scheduler) {
         s.cpu.store(cpu, Ordering::Relaxed);
     }
 }
 
-/// The set whose scheduler runs on a processor: `home`, if that does, or else the first.
+/// The poll set whose scheduler runs on a CPU: `home` if its scheduler does, else the first.
 pub(crate) fn on(cpu: usize, home: usize) -> Option<usize> {
     let is_there = |s: &Load| s.cpu.load(Ordering::Relaxed) == cpu;
     if load(home).is_some_and(is_there) {
@@ -43,7 +43,7 @@ pub(crate) fn on(cpu: usize, home: usize) -> Option<usize> {
     loads().iter().position(is_there)
 }
 
-/// One program more of this set owes an answer, until this is dropped.
+/// Counts one program of this set that owes an answer, until this is dropped.
 pub(crate) struct PendingAnswer(Option<&'static Load>);
 impl PendingAnswer {
     pub fn to(home: usize) -> PendingAnswer {
@@ -61,7 +61,7 @@ impl Drop for PendingAnswer {
         }
     }
 }
-/// How many answers a set is owed now.
+/// How many answers a set waits for now.
 pub(crate) fn pending_answers(home: usize) -> usize {
     load(home).map_or(0, |s| s.owed.load(Ordering::Relaxed))
 }

@@ -45,7 +45,7 @@ fn u32_at(b: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(b.get(..4)?.try_into().ok()?))
 }
 
-/// Reads an address for a socket of family `f`; the rest of the bytes comes back.
+/// Reads an address for a socket of family `f`. Also returns the rest of the bytes.
 pub fn decode(f: Family, b: &[u8]) -> Option<(Addr, &[u8])> {
     let (code, b) = b.split_first()?;
     match *code {
@@ -103,7 +103,7 @@ pub fn encode(a: &Addr) -> Vec<u8> {
     v
 }
 
-/// Only the address's bytes, with its family before them.
+/// The address's bytes after its family, without the port.
 pub fn encode_ip(a: &Addr) -> Vec<u8> {
     let v = encode(a);
     match v.split_first() {

@@ -9,14 +9,14 @@ use crate::packet::{self, PacketKind};
 use crate::poll::{self, Source};
 use crate::port::state::Core;
 
-/// Bytes that are written before other ports have their time slice.
+/// The most bytes written before other ports are served.
 const BYTES_A_TURN: usize = 1 << 20;
-/// Bytes that wait in the socket's own queue; the rest stays in the channel, which knows who is to
-/// wait for it.
+/// The most bytes in the socket's own queue; the rest stays in the channel, which knows which
+/// senders are to wait for it.
 const QUEUE: usize = 64 * 1024;
 
 impl Inet {
-    /// Gives the channel a packet that is all there.
+    /// Passes a complete packet to the channel.
     pub(super) fn pass_on(&mut self, core: &mut Core, packet: &[u8]) -> Flow {
         let Some(channel) = core.channel.clone() else { return Ok(()) };
         let body = packet::body(self.packet, packet);
@@ -26,7 +26,7 @@ impl Inet {
             false => Err(Exit::Reason(am::killed)),
         }
     }
-    /// Writes what the channel has, as far as the socket takes it.
+    /// Writes the channel's packets, as far as the socket takes them.
     pub(super) fn fetch(&mut self, core: &mut Core) -> Flow {
         let Some(channel) = core.channel.clone() else { return Ok(()) };
         let mut turn = 0;
@@ -37,7 +37,7 @@ impl Inet {
                 turn += size;
                 let head = (size as u32).to_be_bytes();
                 let head = match self.packet {
-                    // OTP sends it cut, which the other node takes for an offence.
+                    // OTP truncates the length, which the other node treats as a protocol error.
                     PacketKind::Length(n) if size >> (8 * n as u32) != 0 => {
                         return Err(Exit::Posix(Errno::MSGSIZE));
                     }
@@ -59,7 +59,7 @@ impl Inet {
             }
             self.write_queue(core)?;
             if !self.queue.is_empty() {
-                // The poll set tells when there is room.
+                // The poll set reports when there is room.
                 return self.watch(core).map_err(Exit::Posix);
             }
         }

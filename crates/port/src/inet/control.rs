@@ -1,4 +1,4 @@
-//! `port_control` of sockets: requests by number, answered by a byte (0 error, 1 ok) and data.
+//! `port_control` of sockets: numbered requests, answered by a byte (0 error, 1 ok) and data.
 
 use std::net::Ipv4Addr;
 
@@ -161,7 +161,7 @@ fn name(s: &Inet) -> Result<Addr, Errno> {
         None => s.raw().and_then(socket::local_addr),
     }
 }
-/// Sets a name to be answered in place of the true one; none sets none.
+/// Sets a name to be returned in place of the true one; empty data unset it.
 fn fake(family: socket::Family, data: &[u8], to: &mut Option<Addr>) -> ControlReply {
     *to = match data {
         [] => None,
@@ -173,7 +173,7 @@ fn fake(family: socket::Family, data: &[u8], to: &mut Option<Addr>) -> ControlRe
     ok(&[])
 }
 
-/// Leaves a connection's descriptor to somebody else, or takes it back.
+/// Leaves a connection's descriptor to other code, or takes it back.
 fn ignore(s: &mut Inet, core: &mut Core, data: &[u8]) -> ControlReply {
     if s.state != State::Connected {
         return error(socket::ENOTCONN);
@@ -186,7 +186,7 @@ fn ignore(s: &mut Inet, core: &mut Core, data: &[u8]) -> ControlReply {
         }
         ([0], true, Proto::Tcp) => {
             s.ignored = false;
-            // Both are looked at as soon as it is in the set.
+            // Adding it to the set reports both directions at once.
             done(s.watch(core))
         }
         _ => error(Errno::INVAL),
@@ -255,7 +255,7 @@ fn connect(s: &mut Inet, core: &mut Core, data: &[u8]) -> ControlReply {
         return error(Errno::INVAL);
     };
     if udp && s.state == State::Connected {
-        // Else the old source address would stay.
+        // Without this the old source address would stay.
         let _ = socket::connect(fd, &Addr::Unspecified);
     }
     match socket::connect(fd, &a) {
@@ -299,7 +299,7 @@ fn set_options(s: &mut Inet, core: &mut Core, data: &[u8]) -> ControlReply {
 }
 
 /// `was`: it was active before. As in OTP, `once` and a count read at once, so that a message may
-/// be there when the call returns; `true` delivers what was read, and reads when the poll set tells.
+/// be there when the call returns; `true` delivers buffered data, and reads at the next event.
 fn became_active(s: &mut Inet, core: &mut Core, was: bool, packet: i32) {
     let same_packets = s.packet_code == packet;
     if !was && same_packets && s.active != Active::Yes {
@@ -360,7 +360,7 @@ fn subscribe(s: &mut Inet, core: &Core, data: &[u8]) -> ControlReply {
     ok(&out)
 }
 
-/// The lines of the system's list of services: name, port, protocol, other names.
+/// Iterates over the system's list of services: name, port, protocol, aliases.
 fn services<R>(mut f: impl FnMut(&str, u16, &str, &[&str]) -> Option<R>) -> Option<R> {
     let all = kvik_env::fs::read_to_string("/etc/services").ok()?;
     all.lines().find_map(|l| {
@@ -448,7 +448,7 @@ fn all_interfaces(all: &[Interface]) -> Vec<u8> {
     }
     out
 }
-/// Names, each with its length before it.
+/// Interface names, each preceded by its length.
 fn interface_names() -> Result<Vec<u8>, Errno> {
     let mut out = Vec::new();
     let mut seen = Vec::new();

@@ -1,8 +1,8 @@
 //! The `tcp_inet` and `udp_inet` drivers behind `gen_tcp` and `gen_udp`.
 //!
-//! `prim_inet` opens a port for each socket, gives commands by `port_control`, and sends by
-//! `port_command`. What takes time is answered by `{inet_async, Port, Ref, Result}`, a send by
-//! `{inet_reply, Port, Result}`.
+//! `prim_inet` opens a port for each socket, sends commands by `port_control`, and data by
+//! `port_command`. Operations that take time are answered by `{inet_async, Port, Ref, Result}`,
+//! sends by `{inet_reply, Port, Result}`.
 
 mod addr;
 mod carry;
@@ -46,13 +46,13 @@ enum State {
     Listening,
 }
 
-/// Does data go to the owner as it comes?
+/// Whether data go to the owner as they come.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Active {
     No,
     Yes,
     Once,
-    /// So many messages more.
+    /// For this many more messages.
     Count(i16),
 }
 
@@ -63,7 +63,7 @@ enum What {
     Receive,
 }
 
-/// Who is told what became of a send, and by which reference it knows that (since OTP 26).
+/// The process that gets a send's result, and the reference in it (since OTP 26).
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(crate) struct Sender {
     pid: u32,
@@ -71,8 +71,8 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// The sender of these bytes, and what is to be sent. Since OTP 26 a reference comes first: the
-    /// size of its external format in two bytes, and that.
+    /// Splits output into its sender and the data. Since OTP 26 a reference comes first: the size
+    /// of its external format in two bytes, then that format.
     fn of(pid: u32, bytes: &[u8]) -> Option<(Sender, &[u8])> {
         if !kvik_release::current().has_local_format() {
             return Some((Sender { pid, reference: None }, bytes));
@@ -127,13 +127,13 @@ pub(crate) struct Inet {
     exit_on_close: bool,
     read_packets: i32,
     show_econnreset: bool,
-    /// Somebody else reads and writes the descriptor (`inet:ignorefd`).
+    /// Other code reads and writes the descriptor (`inet:ignorefd`).
     ignored: bool,
-    /// The descriptor came from outside, and is not closed with the socket. Another port may have
-    /// it too, so what is in the poll set is a duplicate.
+    /// The descriptor came from outside, and is not closed with the socket. Another port may use it
+    /// too, so a duplicate is in the poll set.
     adopted: bool,
     duplicate: Option<OwnedFd>,
-    /// `{linger, {true, 0}}`: what is queued is not written when the socket is closed.
+    /// `{linger, {true, 0}}`: the queue is dropped when the socket is closed.
     linger_zero: bool,
     debug: bool,
     /// `buffer` was set, so that `recbuf` leaves it alone.
@@ -141,35 +141,35 @@ pub(crate) struct Inet {
     /// The options `recvtos`, `recvtclass` and `recvttl` that are on, a bit each.
     control_messages: u8,
     network_namespace: Option<Vec<u8>>,
-    /// Names that `inet:sockname` and `inet:peername` are to answer.
+    /// Names that `inet:sockname` and `inet:peername` return instead of the true ones.
     fake_name: Option<Addr>,
     fake_peer: Option<Addr>,
     stats: stats::Stats,
-    /// Who wants to know when everything is written.
+    /// Processes to tell when the queue is empty.
     want_empty: Vec<u32>,
     input: receive::Input,
-    /// The poll set may not tell of what is there: it is to be read until there is nothing.
+    /// Data may be there without an event: read until there are none.
     recheck: bool,
     /// A failed read that the next time slice acts on.
     deferred: Option<Errno>,
     queue: OutQueue,
-    /// Whose sends wait for the queue to become shorter, and the deadline of each.
+    /// Senders that wait for the queue to become shorter, and their deadlines.
     senders: Vec<(Sender, i64)>,
-    /// To be shut down when the queue is empty.
+    /// The shutdown to do when the queue is empty.
     shutdown: Option<u8>,
     shutdown_done: bool,
-    /// The connection is gone; the next receive (send) is told so, and that it was reset.
+    /// The connection is gone, perhaps by a reset; the next receive (send) returns that.
     delayed_close_receive: bool,
     delayed_close_send: bool,
     delayed_reset: bool,
     told_closed: bool,
     file: Option<output::SendFile>,
-    /// When the next timer fires that was set.
+    /// When the earliest running timer fires.
     armed: i64,
 }
 
 const INFINITY: i32 = -1;
-/// The deadline of what has none.
+/// No deadline.
 const NEVER: i64 = i64::MAX;
 
 /// Adds the drivers.
@@ -240,8 +240,8 @@ impl Inet {
             armed: NEVER,
         }
     }
-    /// A socket that was accepted, with the options that the driver hands down; `prim_inet` copies
-    /// others, `active` among them.
+    /// An accepted socket, with the options that the driver passes on; `prim_inet` copies others,
+    /// among them `active`.
     fn accepted(&self, fd: OwnedFd) -> Inet {
         Inet {
             fd: Some(fd),
@@ -275,7 +275,7 @@ impl Inet {
         self.active != Active::No
     }
 
-    /// Enters the poll set, once: both directions, told of changes only.
+    /// Enters the poll set, once: both directions, edge-triggered.
     fn watch(&mut self, core: &Core) -> Result<(), Errno> {
         if !self.polled {
             let i = Interest { read: true, write: true, edge: true };
@@ -288,7 +288,7 @@ impl Inet {
         }
         Ok(())
     }
-    /// Gives the descriptor back. What is queued is dropped.
+    /// Closes the descriptor. The queue is dropped.
     fn close_socket(&mut self, core: &Core) {
         self.input.clear();
         self.deferred = None;
@@ -308,8 +308,8 @@ impl Inet {
         }
     }
 
-    /// The deadline of what may take so many milliseconds, with a timer for it. One timer of a
-    /// socket is under way where the earliest deadline needs no other.
+    /// The deadline of a timeout in milliseconds, with a timer for it. A socket starts no timer if
+    /// an earlier one is running.
     fn deadline(&mut self, core: &Core, timeout: i32) -> i64 {
         if timeout < 0 {
             return NEVER;
@@ -326,12 +326,12 @@ impl Inet {
         }
     }
 
-    /// Notes a request of the caller's; the answer to its `port_control` names it.
+    /// Queues a request of the caller's; the reply to its `port_control` names it.
     fn later(&mut self, core: &Core, what: What, timeout: i32) -> ControlReply {
         let id = self.next_request;
         self.next_request = id.wrapping_add(1);
         let deadline = if timeout == 0 && what == What::Receive && self.proto == Proto::Tcp {
-            // Its caller sees to that.
+            // The caller handles that timeout.
             NEVER
         } else {
             self.deadline(core, timeout)
@@ -360,16 +360,16 @@ impl Inet {
         }
     }
 
-    /// Ends the port from within. As with `driver_exit` of OTP the owner is unlinked, so that it
-    /// gets no exit signal, and what is still queued is dropped.
+    /// Ends the port from within. As with `driver_exit` of OTP, the owner is unlinked, so that it
+    /// gets no exit signal, and the queue is dropped.
     fn exit(&mut self, core: &mut Core, exit: Exit) -> Flow {
         self.queue.clear();
         core.unlink_owner();
         Err(exit)
     }
 
-    /// `{inet_reply, Port, Result}`, where the result is `ok` or an error, with the sender's reference
-    /// behind it where there is one.
+    /// Sends `{inet_reply, Port, Result}`, where the result is `ok` or an error, followed by the
+    /// sender's reference if there is one.
     fn reply(&self, core: &Core, to: Sender, error: Option<Atom>) {
         let port = core.term();
         core.send(to.pid, 14, |h| {
@@ -384,7 +384,7 @@ impl Inet {
         });
     }
 
-    /// A message was delivered: `once` and counts come to their end.
+    /// A message was delivered: ends `once`, and counts down.
     fn delivered(&mut self, core: &Core) {
         match self.active {
             Active::Once => self.active = Active::No,
@@ -405,7 +405,7 @@ impl Inet {
         core.send(core.owner(), 3, |h| h.tuple(&[tag.into(), port]));
     }
 
-    /// Bytes as the socket's mode wants them: a list, or a binary behind some bytes of a list.
+    /// Data in the socket's mode: a list, or a binary after a list of header bytes.
     fn data<'h>(&self, h: &'h Heap, bytes: &[u8]) -> Term<'h> {
         if self.list || self.header > bytes.len() {
             return h.byte_list(bytes);
@@ -414,7 +414,7 @@ impl Inet {
         let items: Vec<_> = head.iter().map(|b| Term::int(*b as i32)).collect();
         h.list_with_tail(&items, h.binary(rest))
     }
-    /// How much of so many bytes OTP counts as input: not those that make a list before a binary.
+    /// How many of `n` bytes OTP counts as input: not those in the list before a binary.
     fn counted(&self, n: usize) -> usize {
         if self.list || self.header > n {
             return n;
@@ -461,7 +461,7 @@ fn answer(
 
 impl Driver for Inet {
     fn start(&mut self, core: &mut Core) -> Flow {
-        // One that was accepted may be active, as the one that listens is.
+        // An accepted socket may be active, as its listener is.
         match self.fd {
             Some(_) => self.watch(core).map_err(Exit::Posix),
             None => Ok(()),
@@ -522,7 +522,7 @@ impl Driver for Inet {
         self.answer_all(core, am::closed);
         self.want_empty.clear();
         self.close_socket(core);
-        // One that came from outside stays open.
+        // A descriptor from outside stays open.
         self.fd.take().map(IntoRawFd::into_raw_fd);
     }
 }

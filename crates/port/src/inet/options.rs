@@ -9,12 +9,12 @@ use super::{Active, Inet, Proto, State};
 use crate::packet::PacketKind;
 use crate::port::state::Core;
 
-/// Control messages of datagrams, and what is read of a stream's.
+/// Options for control messages of datagrams, and for reading those of a stream.
 const TOS: u8 = 9;
 const TCLASS: u8 = 41;
 const TTL: u8 = 46;
 const PKTOPTIONS: u8 = 45;
-/// The answer to a question for options is no longer than this.
+/// The longest reply with options, in bytes.
 const MAX_ANSWER: usize = 64 * 1024;
 /// Option, level, name and length before the value of a raw option.
 const RAW_HEAD: usize = 13;
@@ -50,8 +50,8 @@ const L_DELIMITER: u8 = 40;
 const BIND_TO_DEVICE: u8 = 42;
 const DEBUG: u8 = 99;
 
-/// The options that are one number of the system's: number here, level and name there, and whether
-/// a failure to set it is told.
+/// Options that map to one integer option of the system: number here, level and name there, and
+/// whether a failure to set it is reported.
 const NUMBERS: &[(u8, (i32, i32), bool)] = &[
     (REUSEADDR, n::REUSEADDR, false),
     (1, n::KEEPALIVE, false),
@@ -115,8 +115,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Sets options, and answers `einval` where one is malformed or the system refuses one whose
-/// failure is told.
+/// Sets options. Returns `einval` if one is malformed, or if the system refuses one whose failure
+/// is reported.
 pub fn set(s: &mut Inet, core: &mut Core, bytes: &[u8]) -> Result<(), Errno> {
     let mut r = Reader(bytes);
     while r.0.len() >= 5 {
@@ -126,7 +126,7 @@ pub fn set(s: &mut Inet, core: &mut Core, bytes: &[u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Notes an option that has each datagram come with control messages.
+/// Notes an option by which datagrams come with control messages.
 fn set_control_message(s: &mut Inet, opt: u8, on: bool) {
     let bit = match opt {
         43 => 1,
@@ -137,7 +137,7 @@ fn set_control_message(s: &mut Inet, opt: u8, on: bool) {
     s.control_messages = if on { s.control_messages | bit } else { s.control_messages & !bit };
 }
 
-/// The buffer grows with the system's, unless it was set.
+/// Grows the buffer with the system's, unless it was set.
 fn grow_buffer(s: &mut Inet, v: usize) {
     if s.buffer_set {
         return;
@@ -212,7 +212,7 @@ fn size(v: i32) -> usize {
     usize::try_from(v).unwrap_or(0)
 }
 
-/// Options of the driver's own that are one number.
+/// Integer options of the driver itself.
 fn set_local(s: &mut Inet, opt: u8, v: i32) -> Option<()> {
     let tcp = s.proto == Proto::Tcp;
     match opt {
@@ -302,7 +302,7 @@ fn membership(s: &Inet, fd: RawFd, add: bool, r: &mut Reader<'_>) -> Option<()> 
     Some(())
 }
 
-/// The control messages that `prim_inet` wrote: an option and its value each.
+/// Decodes control messages from `prim_inet`: an option and its value each.
 pub fn control_messages(mut b: &[u8]) -> Option<Vec<socket::ControlMessage>> {
     let mut all = Vec::new();
     while let Some((opt, rest)) = b.split_first() {
@@ -316,7 +316,7 @@ pub fn control_messages(mut b: &[u8]) -> Option<Vec<socket::ControlMessage>> {
         all.push((level, kind, i32::from_be_bytes(v.try_into().ok()?)));
         b = rest;
     }
-    // OTP has room for two.
+    // OTP allows two.
     (all.len() <= 2).then_some(all)
 }
 /// The option that a control message belongs to.
@@ -336,7 +336,7 @@ pub fn option_name(opt: u8) -> &'static str {
     }
 }
 
-/// The values of options: those the system does not know are left out.
+/// The values of options, without those that the system does not know.
 pub fn get(s: &Inet, bytes: &[u8]) -> Option<Vec<u8>> {
     let mut r = Reader(bytes);
     let mut out = Vec::new();
@@ -391,7 +391,7 @@ pub fn get(s: &Inet, bytes: &[u8]) -> Option<Vec<u8>> {
                 }
                 continue;
             }
-            // What only streams, or only datagrams, have is left out for the others.
+            // Options of streams only, or of datagrams only, are left out for the others.
             L_HIGH | L_LOW | L_SEND_TIMEOUT | L_SEND_TIMEOUT_CLOSE | L_DELAY_SEND
             | L_SHOW_ECONNRESET
                 if s.proto == Proto::Udp =>
@@ -460,7 +460,7 @@ fn packet_options(f: Family, fd: RawFd, out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// `{raw, Level, Name, SizeOrValue}`: asked with what is in the value, or with a size.
+/// `{raw, Level, Name, SizeOrValue}`: the buffer is the value, or has the size.
 fn get_raw(fd: RawFd, r: &mut Reader<'_>, out: &mut Vec<u8>) -> Option<()> {
     let (level, name) = (r.int()?, r.int()?);
     let with_value = r.byte()? == 1;

@@ -1,4 +1,4 @@
-//! What a stream sends: bytes with back-pressure, parts of files, and the end of its side.
+//! Output of a stream: bytes with back-pressure, parts of files, and shutdown.
 
 use std::io::IoSlice;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -13,10 +13,10 @@ use crate::packet::PacketKind;
 use crate::poll::{self, Source};
 use crate::port::state::Core;
 
-/// A part of a file that is on its way out.
+/// A part of a file that is being sent.
 pub struct SendFile {
     file: OwnedFd,
-    /// Bytes of the queue that go before it.
+    /// Bytes of the queue that are sent before it.
     before: usize,
     offset: i64,
     left: u64,
@@ -24,19 +24,19 @@ pub struct SendFile {
     caller: u32,
 }
 
-/// Who waits for what has failed, if nobody waits for the queue to become shorter.
+/// The process to tell of a failed write, if no sender waits for the queue.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Waiting {
     Sender(Sender),
-    /// Who sends a file has been told.
+    /// The sender of a file, which has been told.
     File,
     Nobody,
 }
 
-/// What the system takes of a file in one call.
+/// The most bytes of a file in one system call.
 const FILE_CHUNK: u64 = 1 << 20;
 
-/// How the end of a connection is told to who sends a file.
+/// The reason that the sender of a file gets when its connection fails.
 pub(super) fn file_error(e: Errno) -> Atom {
     match e {
         ECONNRESET | ENOTCONN | Errno::PIPE => am::closed,
@@ -90,7 +90,7 @@ impl Inet {
         Ok(())
     }
 
-    /// Writes with nothing queued: how much went.
+    /// Writes while the queue is empty. Returns the number of bytes written.
     fn write_first(&mut self, core: &Core, head: &[u8], bytes: &[u8]) -> Result<usize, Errno> {
         if self.ignored {
             return Ok(0);
@@ -105,7 +105,7 @@ impl Inet {
         }
     }
 
-    /// The queue has reached its high watermark: the sender waits until it is at the low one.
+    /// The queue has reached its high watermark: the sender waits for the low one.
     fn wait_to_send(&mut self, core: &mut Core, caller: Sender) -> Flow {
         if self.send_timeout == 0 {
             self.reply(core, caller, Some(am::timeout));
@@ -123,7 +123,7 @@ impl Inet {
             return;
         }
         self.senders.retain(|s| s.1 > now);
-        // Others are not kept waiting: the queue may stay full.
+        // Other senders no longer wait: the queue may stay full.
         core.set_busy(false);
         for to in late {
             self.reply(core, to, Some(am::timeout));
@@ -134,7 +134,7 @@ impl Inet {
         }
     }
 
-    /// Those who wait for their send are told that it has failed. Answers whether there were any.
+    /// Tells waiting senders that their sends have failed. Returns whether there were any.
     pub(super) fn fail_senders(&mut self, core: &mut Core, reason: Atom) -> bool {
         if self.senders.is_empty() {
             return false;
@@ -148,7 +148,7 @@ impl Inet {
         true
     }
 
-    /// Drops what is queued. Who waits for the queue to become empty is told that it is.
+    /// Drops the queue. Processes that wait for it to become empty are told that it is.
     pub(super) fn clear_queue(&mut self, core: &Core) {
         self.queue.clear();
         self.tell_empty(core);
@@ -160,13 +160,13 @@ impl Inet {
         }
     }
 
-    /// Writing has failed. A broken pipe that we did not make by shutting down is the peer's reset.
+    /// A write has failed. A broken pipe without our own shutdown is a reset by the peer.
     fn write_failed(&mut self, core: &mut Core, e: Errno, waiting: Waiting) -> Flow {
         let e = if e == Errno::PIPE && !self.shutdown_done { ECONNRESET } else { e };
         self.send_failed(core, e, waiting)
     }
 
-    /// Sending or shutting down has failed.
+    /// Sending or shutdown has failed.
     fn send_failed(&mut self, core: &mut Core, e: Errno, waiting: Waiting) -> Flow {
         let reset = e == ECONNRESET && self.show_econnreset;
         let reason = if reset { posix(e) } else { am::closed };
@@ -192,7 +192,7 @@ impl Inet {
         callers.iter().for_each(|to| self.reply(core, *to, Some(reason)));
         self.delayed_close_send |= callers.is_empty() && waiting == Waiting::Nobody;
         self.close_socket(core);
-        // Who ignores errors of sends learns of it when he receives.
+        // An owner that ignores errors of sends gets it from the next receive.
         (self.delayed_close_receive, self.delayed_reset) = (true, reset);
         Ok(())
     }
@@ -291,7 +291,7 @@ impl Inet {
         control::ok(&[])
     }
 
-    /// Writes what was queued before the file, then the file, as far as the socket takes it.
+    /// Writes the queue from before the file, then the file, as far as the socket takes it.
     fn write_file(&mut self, core: &mut Core) -> Flow {
         match self.write_file_part() {
             Err(Errno::AGAIN) => Ok(()),
@@ -305,7 +305,7 @@ impl Inet {
                 let flow = if self.queue.is_empty() {
                     self.queue_is_empty(core)
                 } else {
-                    // What was queued meanwhile goes at the next time slice.
+                    // Output that was queued meanwhile is written in the next time slice.
                     poll::again(core.home, Source::Output, core.id);
                     Ok(())
                 };
@@ -344,7 +344,7 @@ impl Inet {
         Ok(())
     }
 
-    /// Who sends a file is told that it has failed. Answers whether there was one.
+    /// Tells the sender of a file that it has failed. Returns whether there was one.
     pub(super) fn abort_file(&mut self, core: &Core, reason: Atom) -> bool {
         let Some(f) = self.file.take() else { return false };
         let port = core.term();

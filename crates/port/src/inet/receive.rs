@@ -1,7 +1,7 @@
-//! What a stream reads, and how it is cut into packets.
+//! Input of a stream, and its split into packets.
 //!
-//! A read never takes more from the system than OTP's does: what stays there decides whether the
-//! system resets the connection when the socket is closed.
+//! A read never takes more from the kernel than OTP's does: unread data decide whether the kernel
+//! resets the connection when the socket is closed.
 
 use kvik_env::socket::{self, ECONNRESET, ENOTCONN};
 use kvik_env::Errno;
@@ -15,22 +15,22 @@ use crate::packet_term::http_term;
 use crate::poll::{self, Source};
 use crate::port::state::Core;
 
-/// Reads of one time slice, where each fills its room.
+/// The most reads of one time slice, if each fills its buffer.
 const READS: usize = 64;
-/// The most that is read for one packet.
+/// The most bytes that are read for one packet.
 const MAX_PACKET: usize = 1 << 26;
-/// A buffer larger than this is given back when it is empty.
+/// A buffer larger than this many bytes is freed when it is empty.
 const KEPT_BUFFER: usize = 64 * 1024;
 
-/// Bytes that have come and are not delivered.
+/// Bytes that have come and are not yet delivered.
 #[derive(Default)]
 pub(super) struct Input {
     bytes: Vec<u8>,
-    /// What was delivered already.
+    /// Bytes at the start that have been delivered.
     start: usize,
-    /// The buffer's size as OTP counts it; 0 where it has none.
+    /// The buffer's size as OTP counts it; 0 if none is allocated.
     size: usize,
-    /// Bytes the next packet still lacks, where that is known.
+    /// Bytes that the next packet still lacks, if known.
     remain: usize,
 }
 
@@ -63,7 +63,7 @@ impl Input {
             self.clear();
         }
     }
-    /// The packet that was awaited is awaited no longer.
+    /// Stops waiting for the rest of a packet.
     pub(super) fn forget_remain(&mut self) {
         self.remain = 0;
     }
@@ -75,10 +75,10 @@ impl Input {
     }
 }
 
-/// What the buffer holds.
+/// What the buffered bytes allow.
 enum Next {
     Ready(usize),
-    /// So many bytes are to be read; `exact`: a packet is complete with them.
+    /// `read` bytes are to be read; `exact`: they complete a packet.
     Need {
         read: usize,
         exact: bool,
@@ -86,18 +86,18 @@ enum Next {
     Invalid,
 }
 
-/// What came of one read.
+/// The result of one read.
 #[derive(PartialEq, Eq, Debug)]
 enum Read {
     /// There was nothing.
     Blocked,
-    /// There was less than there was room for.
+    /// Less than the buffer's room.
     Short,
     /// There may be more.
     Full,
     /// The stream has ended or failed.
     Ended,
-    /// That is to be seen at the next time slice.
+    /// The stream has ended or failed; left to the next time slice.
     Deferred,
 }
 
@@ -141,17 +141,17 @@ impl Inet {
         reply
     }
 
-    /// One read, within a call.
+    /// Reads once, within a call.
     pub(super) fn read_now(&mut self, core: &mut Core, request: usize) {
         poll::with_buffer(|buffer| {
             let mut read = self.read_once(core, request, buffer, false);
-            // What does not fit the scheduler's buffer takes more reads.
+            // A request larger than the scheduler's buffer takes more reads.
             while request > buffer.len() && read == Ok(Read::Full) && self.wants_data() {
                 read = self.read_once(core, 0, buffer, true);
             }
             match read {
                 Ok(Read::Blocked | Read::Ended) => {}
-                // Whether the rest has come already was told before.
+                // The event for the rest may have come before.
                 Ok(_) if self.wants_data() => self.read_again(core),
                 Ok(_) => {}
                 Err(exit) => core.fail(Err(exit)),
@@ -159,7 +159,7 @@ impl Inet {
         });
     }
 
-    /// Has the socket read again at the next time slice.
+    /// Schedules another read for the next time slice.
     pub(super) fn read_again(&mut self, core: &Core) {
         self.recheck = true;
         poll::again(core.home, Source::Input, core.id);
@@ -183,9 +183,9 @@ impl Inet {
             && (self.is_active() || self.pending.front().is_some_and(|p| p.what == What::Receive))
     }
 
-    /// Reads as long as somebody wants what comes and each read fills its room. The end of the
-    /// stream is left to another time slice where this one has read something: who gets that is to run
-    /// before the socket is closed under it.
+    /// Reads while data are wanted and each read fills its buffer. If this time slice has read
+    /// something, the end of the stream is left to another one: the receiver of the data is to run
+    /// before the socket is closed.
     pub(super) fn receive_ready(&mut self, core: &mut Core, hup: bool, buffer: &mut [u8]) -> Flow {
         let unsure = hup | std::mem::take(&mut self.recheck);
         for i in 0..READS {
@@ -205,7 +205,7 @@ impl Inet {
         Ok(())
     }
 
-    /// How much to read next; `Err`: the buffer has decided already.
+    /// How many bytes to read next; `Err`: the buffered bytes gave a result without a read.
     fn room(
         &mut self,
         core: &mut Core,
@@ -240,7 +240,7 @@ impl Inet {
         }
     }
 
-    /// Reads once, and delivers what is complete. `defer`: an end is not acted on.
+    /// Reads once, and delivers complete packets. `defer`: an end is not acted on.
     fn read_once(
         &mut self,
         core: &mut Core,
@@ -283,7 +283,7 @@ impl Inet {
         let remain = self.input.remain;
         let whole = if remain > 0 { n >= remain } else { self.packet == PacketKind::Raw };
         if whole && self.input.bytes.is_empty() && core.channel.is_none() {
-            // All there is, as it is.
+            // Nothing is buffered: deliver without a copy.
             self.input.clear();
             return self.deliver_packet(core, bytes);
         }
@@ -338,7 +338,7 @@ impl Inet {
         Next::Invalid
     }
 
-    /// Delivers the packets that are complete.
+    /// Delivers complete packets.
     pub(super) fn deliver_ready(&mut self, core: &mut Core) -> Flow {
         if !self.input.is_allocated() || self.input.remain > 0 {
             return Ok(());
@@ -353,7 +353,7 @@ impl Inet {
         }
     }
 
-    /// Delivers a packet of so many bytes, and in active mode those behind it.
+    /// Delivers a packet of `len` bytes, and in active mode those after it.
     fn deliver(&mut self, core: &mut Core, mut len: usize) -> Flow {
         loop {
             let bytes = std::mem::take(&mut self.input.bytes);
@@ -433,10 +433,10 @@ impl Inet {
         self.in_headers = in_headers;
     }
 
-    /// The other side has closed.
+    /// The peer has closed the connection.
     pub(super) fn closed_by_peer(&mut self, core: &mut Core) -> Flow {
         let blocked = self.fail_senders(core, am::closed) | self.abort_file(core, am::closed);
-        // A send that waits has its answer; else the next one is told.
+        // A waiting sender has been told; otherwise the next one is.
         self.delayed_close_send |= !blocked;
         self.input.clear();
         if !self.is_active() {
@@ -453,7 +453,7 @@ impl Inet {
         }
     }
 
-    /// Reading or a packet has failed.
+    /// A read has failed, or a packet is invalid.
     fn receive_failed(&mut self, core: &mut Core, e: Errno) -> Flow {
         self.fail_senders(core, am::closed);
         let reason = super::output::file_error(e);

@@ -1,4 +1,4 @@
-//! What a socket counts (`inet:getstat`).
+//! A socket's counters (`inet:getstat`).
 
 #[derive(Default)]
 pub struct Stats {
@@ -31,7 +31,7 @@ impl Stats {
     pub fn sent(&mut self, n: usize) {
         self.sent.count(n)
     }
-    /// The values asked for. `None`: one is not known.
+    /// The requested values. `None`: one is unknown.
     pub fn get(&self, asked: &[u8], pending: usize) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         let (r, s) = (&self.received, &self.sent);

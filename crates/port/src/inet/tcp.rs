@@ -1,4 +1,4 @@
-//! Streams: accepting, connecting, and what their events come to.
+//! Streams: accepting, connecting, and handling their events.
 
 use std::os::fd::OwnedFd;
 
@@ -28,7 +28,7 @@ impl Inet {
         r
     }
 
-    /// Gives connections that wait to those who want one.
+    /// Accepts connections for the waiting acceptors.
     fn accept_ready(&mut self, core: &Core) {
         self.forget_dead_acceptors();
         while let (Some(p), Ok(l)) = (self.pending.front(), self.raw()) {
@@ -45,7 +45,7 @@ impl Inet {
         }
     }
 
-    /// No connection is given to a process that is gone.
+    /// Drops accept requests of processes that have ended.
     pub(super) fn forget_dead_acceptors(&mut self) {
         let Some(h) = crate::host::host() else { return };
         self.pending.retain(|p| p.what != What::Accept || h.is_alive(p.caller));
@@ -92,7 +92,7 @@ impl Inet {
     fn connect_ready(&mut self, core: &mut Core) {
         let r = self.raw().and_then(|fd| {
             socket::take_error(fd)?;
-            // Readable and writable says nothing before the handshake is over.
+            // Readiness means nothing before the handshake is complete.
             socket::peer_addr(fd).map(drop)
         });
         match r {
@@ -122,8 +122,8 @@ impl Inet {
         core.send(core.owner(), 5, |h| h.tuple(&[am::tcp_error.into(), port, posix(e).into()]));
     }
 
-    /// The socket was closed while it was passive, and its owner makes it active: it is told now
-    /// what it would have been told then.
+    /// The socket was closed while it was passive, and becomes active now: the owner gets the
+    /// messages that an active socket would have sent at the close.
     pub(super) fn activated_closed(&mut self, core: &mut Core) -> Flow {
         if std::mem::take(&mut self.delayed_reset) {
             self.tell_error(core, ECONNRESET);

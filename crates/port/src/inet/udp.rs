@@ -11,7 +11,7 @@ use crate::poll::{self, Source};
 use crate::port::state::Core;
 
 impl Inet {
-    /// Sends what `prim_inet:sendto` wrote: an address, control messages, and the datagram.
+    /// Sends the output of `prim_inet:sendto`: an address, control messages, and the datagram.
     pub(super) fn udp_send(&mut self, bytes: &[u8]) -> Result<(), Atom> {
         let einval = || posix(Errno::INVAL);
         let fd = self.raw().map_err(|_| einval())?;
@@ -52,7 +52,7 @@ impl Inet {
 
     pub(super) fn udp_ready(&mut self, core: &mut Core, buffer: &mut [u8]) -> Flow {
         let Ok(fd) = self.raw() else { return Ok(()) };
-        // A datagram may be longer than what the scheduler has room for.
+        // A datagram may be longer than the scheduler's buffer.
         let mut own = Vec::new();
         let buffer = match self.buffer > buffer.len() {
             true => {

@@ -1,9 +1,9 @@
-//! A port's lock, which no scheduler waits for because something is ready.
+//! A port's lock. A scheduler never waits for it to serve an event.
 //!
-//! A program that was written to often answers before the write returns. The scheduler that hears
-//! of that finds the port locked; it leaves a note and goes on, and who has the lock serves what was
-//! noted before he is done with it. That one looks for notes once more when the lock is free, and
-//! who leaves one tries the lock once more behind it: one of the two sees what the other did.
+//! A program that was written to often answers before the write returns. The scheduler that gets
+//! that event finds the port locked; it sets a note and goes on, and the lock's holder serves the
+//! noted events before it unlocks. The holder checks for notes once more after unlocking, and a
+//! scheduler tries the lock once more after setting one: so one of the two sees the other's store.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{fence, AtomicU8, Ordering};
@@ -20,7 +20,7 @@ pub(crate) struct Lock {
     notes: AtomicU8,
 }
 
-/// What can be noted, in the order in which it is served.
+/// Events that can be noted, in the order in which they are served.
 const NOTES: [Ready; 6] = [
     Ready::Input { hangup: false },
     Ready::Input { hangup: true },
@@ -34,7 +34,7 @@ impl Lock {
     pub fn new(inner: Inner) -> Lock {
         Lock { inner: Mutex::new(inner), notes: AtomicU8::new(0) }
     }
-    /// To be called with the lock.
+    /// The caller holds the lock.
     fn take_notes(&self) -> impl Iterator<Item = Ready> {
         let notes = self.notes.swap(0, Ordering::AcqRel);
         NOTES.into_iter().enumerate().filter(move |(i, _)| notes & 1 << i != 0).map(|(_, why)| why)
@@ -48,11 +48,11 @@ impl Lock {
     }
 }
 
-/// Who may use a port now. Somebody may be told that it is at work meanwhile.
+/// The right to use a port now. System profiling may be told that the port is active meanwhile.
 pub(crate) struct PortGuard<'a> {
     guard: MutexGuard<'a, Inner>,
     told: bool,
-    /// Behind the guard: it is dropped when the lock is free.
+    /// Declared after the guard, so that it is dropped when the lock is free.
     after: After<'a>,
 }
 struct After<'a>(&'a Port);
@@ -64,11 +64,11 @@ impl Port {
     pub(crate) fn lock(&self) -> PortGuard<'_> {
         self.held(self.lock.inner.lock().unwrap_or_else(|e| e.into_inner()))
     }
-    /// The same without waiting.
+    /// Like [`Port::lock`], without waiting.
     pub(crate) fn try_lock(&self) -> Option<PortGuard<'_>> {
         self.lock.try_lock().map(|g| self.held(g))
     }
-    /// The same where something is ready. `None`: who has it sees, or has seen, to that.
+    /// Locks it to serve an event. `None`: the lock's holder serves it, or has.
     pub(crate) fn lock_for(&self, why: Ready) -> Option<PortGuard<'_>> {
         if let Some(guard) = self.lock.try_lock() {
             return Some(self.held(guard));
@@ -82,7 +82,7 @@ impl Port {
 }
 
 impl PortGuard<'_> {
-    /// It is to do something, not only to be looked at.
+    /// Marks the port as active, for system profiling: the guard is not only for looking at it.
     pub fn tell(&mut self) {
         self.told = sysprof::watches_ports();
         if self.told {

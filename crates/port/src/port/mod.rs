@@ -1,4 +1,4 @@
-//! [`Port`]: its state, and what processes may do to it.
+//! [`Port`]: its state, and the operations that processes have on it.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct Port {
     /// Its 28-bit number.
     pub id: u32,
     pub(crate) lock: Lock,
-    /// What it is to hear as a tracer.
+    /// Queued events that it gets as a tracer.
     pub(crate) events: TraceEvents,
 }
 
@@ -42,7 +42,7 @@ pub enum OpenError {
     Posix(Errno),
 }
 
-/// What `port_info` tells.
+/// The data of `port_info`.
 pub struct PortInfo {
     pub name: Vec<u8>,
     pub owner: u32,
@@ -58,16 +58,16 @@ pub struct PortInfo {
     pub parallelism: bool,
 }
 
-/// What was sent to a port is not for it: its owner gets the exit signal `badsig`.
+/// A message that is no request to the port: its owner gets the exit signal `badsig`.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct BadSignal;
 
-/// What became of output.
+/// The result of output.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Command {
     Done,
-    /// The port is busy: the process is to suspend itself until the port resumes it. Of
-    /// `port_command` nothing was taken, and it is to ask again; a message was taken.
+    /// The port is busy: the process must suspend itself until the port resumes it. `port_command`
+    /// took nothing and must be repeated; a message was taken.
     Wait,
     /// Not taken (`nosuspend`).
     Busy,
@@ -144,11 +144,11 @@ impl Port {
         Ok(port)
     }
 
-    /// To look at one that is open.
+    /// Locks an open port for reading its state.
     pub(crate) fn look(&self) -> Option<PortGuard<'_>> {
         Some(self.lock()).filter(|g| g.is_open())
     }
-    /// To have one that is open do something.
+    /// Locks an open port for an operation.
     fn open_lock(&self) -> Option<PortGuard<'_>> {
         write_coalescing::write_but(self.id);
         let mut g = self.look()?;
@@ -159,7 +159,7 @@ impl Port {
         Some(g).filter(|g| g.is_open())
     }
 
-    /// Runs the driver, and ends the port where it says so.
+    /// Calls the driver, and ends the port if that returns an error.
     pub(crate) fn run(
         &self,
         g: &mut PortGuard<'_>,
@@ -167,17 +167,17 @@ impl Port {
     ) {
         let Inner { core, driver } = &mut **g;
         if let Err(exit) = f(&mut **driver, core) {
-            // What is queued goes nowhere once writing has failed.
+            // After a failed write the queue is dropped.
             let flush = exit == Exit::Normal || driver.drains_after_failure();
             self.end(g, OwnedTerm::immediate(exit.term()), flush, None);
         }
     }
 
-    /// Tells everybody that the port is gone, and stops the driver once its output is written.
-    /// `but`: a process that is not told.
+    /// Notifies links and monitors that the port is gone, and stops the driver once its output is
+    /// written. `but`: a process that gets no exit signal.
     fn end(&self, g: &mut PortGuard<'_>, reason: OwnedTerm, flush: bool, but: Option<u32>) {
         let Inner { core, driver } = &mut **g;
-        // It was sent before; should that fail, there is nobody left to hear of it.
+        // Held output was sent before the end. An error has no receiver any more.
         let _ = driver.write_held(core);
         if core.state == State::Open {
             core.wake_waiters();
@@ -209,7 +209,7 @@ impl Port {
             }
         }
         if core.state != State::Closed {
-            // What it says in its last call still arrives, unless it had output to write first.
+            // Messages of its last call still arrive, unless it had output to write first.
             core.is_stopping = core.state == State::Open;
             core.state = State::Closed;
             driver.stop(core);
@@ -218,7 +218,7 @@ impl Port {
             trace::forget(self.id);
         }
     }
-    /// The scheduler's call: something is ready.
+    /// Called by a scheduler for an event.
     pub fn ready(&self, why: Ready, buffer: &mut [u8]) {
         let Some(mut g) = self.lock_for(why) else { return };
         if g.core.state != State::Closed {
@@ -254,7 +254,7 @@ impl Port {
         }
     }
 
-    /// Does something with the driver, if nobody has the port's lock. False: somebody has.
+    /// Runs `f` on the driver if the port's lock is free. False: it is not.
     pub fn try_run(&self, f: &mut dyn FnMut(&mut dyn Driver, &mut Core) -> Flow) -> bool {
         let Some(mut g) = self.try_lock() else { return false };
         if g.core.state != State::Closed {
@@ -263,7 +263,7 @@ impl Port {
         true
     }
 
-    /// Ends it for its driver, from outside of its calls.
+    /// Ends the port for its driver, from outside the driver's calls.
     pub fn fail(&self, exit: Exit) {
         if let Some(mut g) = self.open_lock() {
             self.run(&mut g, |_, _| Err(exit));

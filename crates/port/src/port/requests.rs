@@ -1,4 +1,4 @@
-//! What processes, and the connection to another node that a port carries, ask of it.
+//! Requests to a port from processes, and from the connection to another node that it carries.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use crate::trace;
 const EXTERNAL: u8 = 131;
 
 impl Port {
-    /// Ends it for a process that asks for that.
+    /// Ends the port at a process's request.
     fn end_for(&self, g: &mut PortGuard<'_>, from: u32) {
         trace::received(self.id, from, |_| am::close.into());
         self.end(g, OwnedTerm::immediate(am::normal.into()), true, None);
     }
-    /// A new owner is asked for.
+    /// Traces the request for a new owner.
     fn told_to_connect(&self, from: u32, pid: u32) {
         trace::received(self.id, from, |h| h.tuple(&[am::connect.into(), Term::local_pid(pid)]));
     }
@@ -36,7 +36,7 @@ impl Port {
     pub fn takes_force(&self) -> bool {
         self.open_lock().is_some_and(|g| g.carries_force())
     }
-    /// The same with no regard to whether it is busy. `None`: its driver has none of that.
+    /// Output even to a busy port. `None`: its driver does not support that.
     pub fn force(&self, from: u32, bytes: &[u8]) -> Option<Command> {
         let mut g = self.open_lock()?;
         if !g.carries_force() {
@@ -48,7 +48,7 @@ impl Port {
         self.run(&mut g, |d, c| d.output(c, bytes));
         Some(Command::Done)
     }
-    /// `take`: even of a busy port, whose sender waits behind it then.
+    /// `take`: a busy port takes the output too, and the sender waits afterwards.
     fn write(&self, from: u32, bytes: &[u8], may_wait: bool, take: bool) -> Command {
         let Some(mut g) = self.open_lock() else {
             return Command::Closed;
@@ -86,7 +86,7 @@ impl Port {
         Some(reply)
     }
 
-    /// What its driver answers to a process.
+    /// Calls the driver for a process and returns its answer.
     fn ask<T>(
         &self,
         g: &mut PortGuard<'_>,
@@ -189,7 +189,7 @@ impl Port {
         }
     }
 
-    /// `false`: the port is gone (`noproc` for who wants to link).
+    /// `false`: the port is gone (`noproc` for the linking process).
     pub fn link(&self, pid: u32) -> bool {
         let Some(mut g) = self.open_lock() else {
             return false;
@@ -203,7 +203,7 @@ impl Port {
             g.core.links.retain(|p| *p != pid);
         }
     }
-    /// An exit signal from a process: by `exit/2`, or over a link, which is gone then.
+    /// An exit signal from a process: by `exit/2`, or over a link, which is then removed.
     pub fn exit(&self, from: u32, over_link: bool, reason: Term<'_>) {
         let Some(mut g) = self.open_lock() else {
             return;
@@ -218,7 +218,7 @@ impl Port {
         if reason == am::normal && over_link && from != g.core.owner {
             return;
         }
-        // What waits to be written is dropped.
+        // `kill` drops the output queue.
         let kill = reason == am::kill;
         let reason = match kill {
             true => OwnedTerm::immediate(am::killed.into()),
@@ -239,8 +239,8 @@ impl Port {
         }
     }
 
-    /// From now on it carries that. False: it is closed, carries something, or its driver knows no
-    /// packets.
+    /// Makes the port carry a channel. False: it is closed, carries one already, or its driver
+    /// knows no packets.
     pub fn carry(&self, c: Arc<dyn Channel>) -> bool {
         match self.look() {
             Some(mut g) if g.carries_packets() && g.core.channel.is_none() => {
@@ -250,14 +250,14 @@ impl Port {
             _ => false,
         }
     }
-    /// There is something to be sent. From anywhere, in the channel's own calls too: who has the
-    /// port's lock sees to it then.
+    /// The channel has something to send. May be called from anywhere, even in the channel's own
+    /// calls: the holder of the port's lock then fetches it.
     pub fn fetch(&self) {
         during(microstate_timing::Microstate::Port, || self.ready(Ready::Fetch, &mut []))
     }
 }
 
-/// The port's side of a link, where it is new.
+/// Adds the port's side of a link, if it is new.
 fn link(core: &mut Core, pid: u32) {
     if !core.links.contains(&pid) {
         trace::life(core.id, "getting_linked", Term::local_pid(pid));

@@ -1,4 +1,4 @@
-//! [`Core`]: what a port is besides its driver, and what drivers do to it.
+//! [`Core`]: a port's state without its driver, and the operations that drivers have on it.
 
 use std::sync::Arc;
 
@@ -16,27 +16,27 @@ use crate::trace;
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     Open,
-    /// Closed for everybody, but output still waits to be written.
+    /// Closed, but output still waits to be written.
     Flushing,
     Closed,
 }
 
-/// What a port is, besides its driver.
+/// A port's state, without its driver.
 pub struct Core {
     pub id: u32,
     /// Its poll set.
     pub home: usize,
     pub(crate) state: State,
-    /// Its driver's `stop` is running, right after it was open.
+    /// Its driver's `stop` is running, and it was open just before.
     pub(crate) is_stopping: bool,
     pub(crate) name: Vec<u8>,
     pub(crate) owner: u32,
     pub(crate) links: Vec<u32>,
     pub(crate) monitors: Vec<(u32, [u32; 3], Option<Atom>)>,
     pub(crate) data: OwnedTerm,
-    /// The process that is calling.
+    /// The calling process.
     pub caller: u32,
-    /// The scheduler in one of whose turns output comes, so that it may be held back to its end.
+    /// The scheduler in whose time slice output comes, so that it may be held until the slice ends.
     pub(crate) turn: Option<usize>,
     pub binary: bool,
     pub eof: bool,
@@ -45,9 +45,9 @@ pub struct Core {
     pub parallelism: bool,
     pub(crate) busy_limits: Option<BusyLimits>,
     pub(crate) busy: bool,
-    /// Processes that are suspended until it is busy no longer.
+    /// Processes that are suspended until it is no longer busy.
     pub(crate) waiters: Vec<u32>,
-    /// The driver wants the port to end, and could not say so when it returned.
+    /// The driver wants the port to end, but its call could not return that.
     pub(crate) failed: Option<Exit>,
     pub(crate) channel: Option<Arc<dyn Channel>>,
     pub(crate) input: u64,
@@ -64,12 +64,12 @@ impl Core {
     pub fn is_open(&self) -> bool {
         self.state == State::Open
     }
-    /// May its driver send something?
+    /// Whether its driver may send messages.
     pub fn may_send(&self) -> bool {
         self.is_open() || self.is_stopping
     }
 
-    /// The owner is not told of its end.
+    /// Unlinks the owner, so that it gets no exit signal.
     pub fn unlink_owner(&mut self) {
         let owner = self.owner;
         let linked = self.links.len();
@@ -97,7 +97,8 @@ impl Core {
         }
     }
 
-    /// Sends `{Port, {data, Data}}`. Lines are counted as input when they are read, with their ends.
+    /// Sends `{Port, {data, Data}}`. Lines are counted as input when they are read, with their
+    /// ends.
     pub fn deliver(&mut self, piece: InputPiece<'_>) {
         let (InputPiece::Data(bytes) | InputPiece::Eol(bytes) | InputPiece::NoEol(bytes)) = piece;
         if let InputPiece::Data(bytes) = piece {
@@ -116,7 +117,7 @@ impl Core {
         });
     }
 
-    /// The input has ended: `{Port, eof}` where that was asked for, else the port ends.
+    /// The input has ended: sends `{Port, eof}` if that was requested, else the port ends.
     pub fn end_of_input(&mut self) -> Flow {
         if !self.eof {
             return Err(Exit::Normal);
@@ -125,13 +126,13 @@ impl Core {
         Ok(())
     }
 
-    /// Output has been written: are those who waited for that to go on?
+    /// Output has been written: resumes waiting senders if the queue is short enough.
     pub fn drained(&mut self, queued: usize) {
         if self.busy && self.busy_limits.is_none_or(|l| queued < l.low.max(1)) {
             self.set_busy(false);
         }
     }
-    /// Output waits.
+    /// Output was queued: the port becomes busy at the high watermark.
     pub fn queued(&mut self, queued: usize) {
         if self.busy_limits.is_some_and(|l| queued >= l.high) {
             self.busy = true;
@@ -147,12 +148,12 @@ impl Core {
         let Some(h) = host() else { return };
         self.waiters.drain(..).for_each(|pid| h.resume(pid));
     }
-    /// A call that answers something else may end the port.
+    /// Ends the port after a call whose result is something else.
     pub fn fail(&mut self, flow: Flow) {
         self.failed = flow.err().or(self.failed);
     }
-    /// So many bytes go to a process in a message that the driver makes by itself: they are input of
-    /// the VM, as in OTP not of the port.
+    /// Counts bytes that go to a process in a message that the driver makes itself: as input of the
+    /// VM, not of the port, as in OTP.
     pub fn came(&self, n: usize) {
         syscall_counters::add(syscall_counters::SyscallCounter::Input, n as u64);
     }

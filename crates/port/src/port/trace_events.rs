@@ -1,8 +1,8 @@
-//! A port as tracer: each event of tracing is output to its driver, in the external term format.
+//! Ports as tracers: each trace event is output to the port's driver, in the external term format.
 //!
-//! An event may come from anywhere, also from a thread that has this port's lock or is in a callback
-//! of its driver. So it is put into a queue, and who has the lock sees to that, in the order of the
-//! events and before anything else that is asked of the port.
+//! An event may come from any thread, even from one that holds this port's lock or is in a callback
+//! of its driver. So it is queued, and the lock's holder outputs it, in the order of the events and
+//! before any other request to the port.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,10 +22,10 @@ pub(crate) struct TraceEvents {
 }
 
 thread_local! {
-    /// This thread is in a callback of a driver that has one of them at a time.
+    /// This thread is in a callback of a driver that allows only one at a time.
     static CALLED_BACK: Cell<bool> = const { Cell::new(false) };
 }
-/// Runs such a callback: events that come of it reach their ports later.
+/// Runs such a callback: events that it causes reach their ports later.
 pub fn calling_back<R>(f: impl FnOnce() -> R) -> R {
     let before = CALLED_BACK.replace(true);
     let r = f();
@@ -51,7 +51,7 @@ impl TraceEvents {
 }
 
 impl Port {
-    /// An event for its driver. False: it is closed.
+    /// Queues an event for the driver. False: the port is closed.
     pub fn hear(&self, event: &OwnedTerm) -> bool {
         if !table::is_open(self.id) {
             return false;
@@ -63,7 +63,7 @@ impl Port {
         }
         true
     }
-    /// Gives its driver the events that wait.
+    /// Outputs the queued events to the driver.
     pub(crate) fn output_events(&self, g: &mut PortGuard<'_>) {
         for event in self.events.take() {
             if !g.is_open() {

@@ -1,19 +1,19 @@
-//! The line that is being edited, and what is to be written for what happens to it.
+//! The line being edited, and the output for each change of it.
 
 use kvik_sys::locale;
 
 use super::terminfo::Moves;
 
-/// What stands in a cell of the line.
+/// A cell of the line.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Cell {
     Char(char),
-    /// So many blanks.
+    /// A tab, shown as this many blanks.
     Tab(u8),
     Escape,
     /// Shown as `^` and a letter.
     Control(u8),
-    /// One that the terminal cannot show.
+    /// A character that the terminal cannot show.
     Escaped(char),
 }
 
@@ -25,10 +25,10 @@ fn escaped(c: char) -> String {
     }
 }
 
-/// A line that has grown beyond this many cells begins anew.
+/// A line that has grown beyond this many cells is started anew.
 const LONGEST: usize = 1 << 16;
 
-/// The line being edited, and what is to be written for what happens to it.
+/// The line being edited, and the output for each change of it.
 pub struct EditLine {
     cells: Vec<Cell>,
     at: usize,
@@ -47,7 +47,7 @@ impl EditLine {
         self.moves = m;
     }
 
-    /// The column (counted on over line ends) of a place in the line.
+    /// The column of a position in the line, counted on over line ends.
     fn column(&self, at: usize) -> usize {
         let mut col = 0;
         let mut i = 0;
@@ -67,7 +67,7 @@ impl EditLine {
         }
         col + at.saturating_sub(self.cells.len())
     }
-    /// Cells of a sequence that sets colours: it takes no columns.
+    /// Cells of an escape sequence that sets colours: it takes no columns.
     fn escape_length(&self, i: usize) -> usize {
         let rest = &self.cells[i..];
         match rest.get(1) {
@@ -110,7 +110,7 @@ impl EditLine {
                 Cell::Escaped(c) => self.out.extend_from_slice(escaped(c).as_bytes()),
             }
         }
-        // A full line leaves the cursor behind its last column: make it wrap.
+        // A full line leaves the cursor after its last column: force the wrap.
         let at = self.column(to.min(self.cells.len()));
         if self.moves.sticks
             && !newline_follows
@@ -146,7 +146,7 @@ impl EditLine {
         to.clamp(0, self.cells.len() as i64) as usize
     }
 
-    /// The characters of bytes; those that are not valid one by one.
+    /// Decodes bytes to characters; invalid ones are passed on one by one.
     fn decode(bytes: &[u8], mut each: impl FnMut(Result<char, u8>)) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -164,7 +164,7 @@ impl EditLine {
         }
     }
 
-    /// Writes over what stands there.
+    /// Overwrites from the cursor on.
     fn put(&mut self, bytes: &[u8]) {
         let mut start = self.at;
         EditLine::decode(bytes, |c| match c {
@@ -191,7 +191,7 @@ impl EditLine {
         });
         self.write_cells(start, self.at, false);
     }
-    /// Writes before what stands there.
+    /// Inserts at the cursor.
     fn insert(&mut self, bytes: &[u8]) {
         if self.at == self.cells.len() || bytes.contains(&b'\n') || bytes.contains(&b'\r') {
             let tail = self.cells.split_off(self.at);
@@ -211,13 +211,13 @@ impl EditLine {
         self.write_cells(from, self.cells.len(), false);
         self.back_to(from + n);
     }
-    /// From the end of the line, where writing has left the cursor.
+    /// Moves the cursor back from the end of the line, where writing has left it.
     fn back_to(&mut self, at: usize) {
         let (from, to) = (self.column(self.cells.len()), self.column(at));
         self.move_columns(from, to);
         self.at = at;
     }
-    /// Deletes characters after (or, where negative, before) the cursor.
+    /// Deletes `n` characters after the cursor, or before it if `n` is negative.
     fn delete(&mut self, n: i16) {
         let other = self.step(n);
         let (from, to) = (self.at.min(other), self.at.max(other));
@@ -234,7 +234,7 @@ impl EditLine {
         self.move_columns(end, to);
     }
 
-    /// One of `user_drv`'s commands.
+    /// Runs one of `user_drv`'s commands.
     pub fn command(&mut self, op: u8, data: &[u8]) {
         if self.at > LONGEST {
             self.put(b"\n");

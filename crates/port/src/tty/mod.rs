@@ -34,7 +34,7 @@ pub fn install() {
     crate::add_driver("tty_sl", |command| Box::new(Terminal::new(command)));
 }
 
-/// How the terminal was before we changed it, and how it is while a line is edited.
+/// The terminal's settings before we changed them, and those while a line is edited.
 struct SavedMode {
     before: TtySettings,
     edited: Option<TtySettings>,
@@ -45,17 +45,17 @@ fn kept() -> MutexGuard<'static, Option<SavedMode>> {
     SAVED_MODE.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// The terminal is to be left with these settings. The first call counts.
+/// Notes the settings that [`restore`] puts back. The first call counts.
 pub fn keep(before: TtySettings) {
     kept().get_or_insert(SavedMode { before, edited: None });
 }
-/// Puts the terminal back as it was: before the VM ends, whatever the way.
+/// Restores the terminal: called before the VM ends, in every way it may end.
 pub fn restore() {
     if let Some(k) = kept().take() {
         let _ = tty::restore(0, &k.before);
     }
 }
-/// Something is done on the terminal as it was before, by `f`.
+/// Runs `f` with the terminal's original settings.
 pub fn as_before(f: impl FnOnce()) {
     let now = tty::settings(0).ok();
     if let Some(k) = &*kept() {
@@ -66,13 +66,13 @@ pub fn as_before(f: impl FnOnce()) {
         let _ = tty::restore(0, &s);
     }
 }
-/// A line is edited with these settings from now on; the terminal is put back in the end.
+/// Applies settings for editing a line; [`restore`] puts back `before` in the end.
 pub fn edit_with(before: TtySettings, edited: TtySettings) -> Result<(), Errno> {
     tty::apply(0, &edited)?;
     kept().get_or_insert(SavedMode { before, edited: None }).edited = Some(edited);
     Ok(())
 }
-/// The program goes on that was stopped: whoever had the terminal may have changed it.
+/// The program continues after a stop: other programs may have changed the terminal.
 pub fn goes_on() {
     if let Some(s) = kept().as_ref().and_then(|k| k.edited) {
         let _ = tty::restore(0, &s);
@@ -84,9 +84,9 @@ struct Terminal {
     file: Option<OwnedFd>,
     line: EditLine,
     queue: OutQueue,
-    /// A synchronous writer waits for the queue.
+    /// A synchronous writer waits for the queue to be written.
     owes_ok: bool,
-    /// The start of a character that has not come whole.
+    /// The first bytes of an incomplete character.
     partial: Vec<u8>,
 }
 

@@ -1,5 +1,5 @@
-//! Standard input as `prim_tty` reads it (since OTP 26): a process asks to be told once when there is
-//! input, or when a signal came, and reads it then.
+//! Standard input for `prim_tty` (since OTP 26): a process asks for one message when there is input
+//! or a signal has come, and reads it then.
 
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
@@ -15,10 +15,10 @@ use crate::host::host;
 use crate::poll::{self, Source};
 
 const STDIN: RawFd = 0;
-/// The poll set that watches it.
+/// The poll set of standard input.
 const SET: usize = 0;
 
-/// Who is told, and what.
+/// A process, and the message it waits for.
 struct Waiting {
     pid: u32,
     message: OwnedTerm,
@@ -32,12 +32,12 @@ impl Waiting {
     }
 }
 
-/// What came from outside.
+/// A signal, as `prim_tty` gets it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notice {
-    /// The window has another size.
+    /// The window has been resized.
     Resized,
-    /// The program goes on after it was stopped.
+    /// The program continues after it was stopped.
     Continued,
 }
 
@@ -53,14 +53,14 @@ kvik_state::vm_state! {
         Mutex::new(Reader { input: None, notice: None, notices: VecDeque::new(), polled: false });
 }
 
-/// Notices that nobody takes are dropped beyond this.
+/// The most unread notices; further ones are dropped.
 const MOST_NOTICES: usize = 64;
 
 fn reader() -> MutexGuard<'static, Reader> {
     READER.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Tells a process once when there is input, or its end.
+/// Sends a message to a process once, when there is input or its end.
 pub fn await_input(pid: u32, message: OwnedTerm) -> Result<()> {
     let mut r = reader();
     r.input = Some(Waiting { pid, message });
@@ -73,7 +73,7 @@ pub fn await_input(pid: u32, message: OwnedTerm) -> Result<()> {
     Ok(())
 }
 
-/// Tells a process once when a notice came.
+/// Sends a message to a process once, when there is a notice.
 pub fn await_notice(pid: u32, message: OwnedTerm) {
     let mut r = reader();
     r.notice = Some(Waiting { pid, message });
@@ -82,18 +82,18 @@ pub fn await_notice(pid: u32, message: OwnedTerm) {
     told.into_iter().for_each(Waiting::tell);
 }
 
-/// From now on there are notices.
+/// Starts producing notices.
 pub fn watch_signals() -> Result<()> {
     signal::set(SIGCONT, SignalAction::Handle)?;
     signal::set(SIGWINCH, SignalAction::Handle)
 }
 
-/// The oldest notice that nobody has taken.
+/// Takes the oldest unread notice.
 pub fn take_notice() -> Option<Notice> {
     reader().notices.pop_front()
 }
 
-/// A signal came.
+/// A signal has come.
 pub(crate) fn notify(notice: Notice) {
     let mut r = reader();
     if r.notices.len() < MOST_NOTICES {
@@ -104,7 +104,7 @@ pub(crate) fn notify(notice: Notice) {
     told.into_iter().for_each(Waiting::tell);
 }
 
-/// The poll set tells of input.
+/// The poll set has reported input.
 pub(crate) fn ready() {
     let mut r = reader();
     let told = r.input.take();

@@ -1,5 +1,5 @@
-//! What is known of the terminal, by `$TERM`: how its cursor moves. Compiled descriptions as
-//! terminfo(5) and term(5) have them.
+//! Cursor movement of the terminal that `$TERM` names, from compiled descriptions as in terminfo(5)
+//! and term(5).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -9,19 +9,19 @@ use kvik_env::fs;
 
 use super::terminfo_names::STRINGS;
 
-/// What moves the cursor one place.
+/// The sequences that move the cursor by one cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moves {
     pub up: Vec<u8>,
     pub down: Vec<u8>,
     pub left: Vec<u8>,
     pub right: Vec<u8>,
-    /// A full row leaves the cursor in its last column, until something more is written.
+    /// A full row leaves the cursor in its last column until more is written.
     pub sticks: bool,
 }
 
 impl Default for Moves {
-    /// Those of nearly all of them.
+    /// The sequences of nearly all terminals.
     fn default() -> Moves {
         let bytes = |s: &[u8]| s.to_vec();
         Moves {
@@ -34,7 +34,7 @@ impl Default for Moves {
     }
 }
 
-/// Places in a description.
+/// Indexes of capabilities in a description.
 const EAT_NEWLINE_GLITCH: usize = 4;
 const CURSOR_DOWN: usize = 11;
 const CURSOR_LEFT: usize = 14;
@@ -42,15 +42,15 @@ const CURSOR_RIGHT: usize = 17;
 const CURSOR_UP: usize = 19;
 
 const FOLDERS: &[&str] = &["/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo"];
-/// The longest file that is read.
+/// The longest file that is read, in bytes.
 const LONGEST: u64 = 1 << 16;
 
-/// A compiled description: where its parts are.
+/// A compiled description, and the positions of its parts.
 pub struct Description {
     file: Vec<u8>,
     flags: std::ops::Range<usize>,
     numbers: usize,
-    /// Bytes of a number: two, in the newer form four.
+    /// Bytes of a number: two, or four in the newer format.
     width: usize,
     number_count: usize,
     strings: usize,
@@ -58,15 +58,15 @@ pub struct Description {
     table: std::ops::Range<usize>,
 }
 
-/// Of the terminal that the environment names. `None`: nothing is known of it, or too little to edit
-/// a line on it.
+/// Moves of the terminal that the environment names. `None`: its description is missing, or too
+/// poor for editing a line.
 pub fn of_environment() -> Option<Moves> {
     let name = std::env::var_os("TERM").filter(|n| !n.is_empty())?;
     Description::of(name.as_bytes())?.moves()
 }
 
 impl Description {
-    /// Of a terminal of this name.
+    /// The description of a terminal of this name.
     pub fn of(name: &[u8]) -> Option<Description> {
         let first = *name.first()?;
         if name.contains(&b'/') || name.contains(&0) {
@@ -118,12 +118,12 @@ impl Description {
         })
     }
 
-    /// A flag, by its place.
+    /// A flag, by its index.
     pub fn flag(&self, i: usize) -> bool {
         self.file.get(self.flags.clone()).and_then(|flags| flags.get(i)) == Some(&1)
     }
 
-    /// A number, by its place.
+    /// A number, by its index.
     pub fn number(&self, i: usize) -> Option<i32> {
         let at = (i < self.number_count).then_some(self.numbers + self.width * i)?;
         let number = match self.width {
@@ -133,14 +133,14 @@ impl Description {
         (number >= 0).then_some(number)
     }
 
-    /// A string, by its place, with its delays.
+    /// A string, by its index, with its delays.
     pub fn string(&self, i: usize) -> Option<&[u8]> {
         let at = (i < self.string_count).then(|| short(&self.file, self.strings + 2 * i))??;
         let text = self.file.get(self.table.clone())?.get(at as usize..)?;
         text.split(|b| *b == 0).next().filter(|t| !t.is_empty())
     }
 
-    /// The moves, where all are there.
+    /// The moves, if the description has all of them.
     fn moves(&self) -> Option<Moves> {
         let string = |i: usize| self.string(i).map(without_delays);
         Some(Moves {
@@ -157,7 +157,7 @@ fn short(file: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_le_bytes(file.get(at..at + 2)?.try_into().ok()?))
 }
 
-/// Places in a description by termcap's names, of which two letters count.
+/// Indexes of capabilities by termcap's names, of which two letters count.
 static CODES: &[(&[u8; 2], CapabilityKind, usize)] = &[
     (b"bc", CapabilityKind::String, 397),
     (b"bs", CapabilityKind::Flag, 37),
@@ -177,12 +177,12 @@ static CODES: &[(&[u8; 2], CapabilityKind, usize)] = &[
     (b"xn", CapabilityKind::Flag, EAT_NEWLINE_GLITCH),
 ];
 
-/// The place of a string capability by terminfo's own name: `cuu1`.
+/// The index of a string capability by terminfo's own name: `cuu1`.
 pub fn string_place(name: &[u8]) -> Option<usize> {
     STRINGS.iter().position(|n| n.as_bytes() == name)
 }
 
-/// What a capability is.
+/// The type of a capability.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CapabilityKind {
     Flag,
@@ -190,13 +190,13 @@ pub enum CapabilityKind {
     String,
 }
 
-/// The place of a capability of this kind, by termcap's name.
+/// The index of a capability of this type, by termcap's name.
 pub fn place(name: &[u8], kind: CapabilityKind) -> Option<usize> {
     let code = name.get(..2)?;
     CODES.iter().find(|(c, k, _)| *c == code && *k == kind).map(|(_, _, place)| *place)
 }
 
-/// Without `$<5>`, for which old terminals needed time.
+/// Removes delays (`$<5>`), which old terminals needed.
 pub fn without_delays(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = text;
@@ -215,7 +215,7 @@ pub fn without_delays(text: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// A description with those strings, by their places.
+    /// A description with these strings, by their indexes.
     fn description(strings: &[(usize, &[u8])], glitch: u8) -> Vec<u8> {
         let mut offsets = [u16::MAX; 20];
         let mut table = Vec::new();
@@ -261,7 +261,7 @@ mod tests {
         let m = read_moves(&description(all, 1)).unwrap();
         assert_eq!((m.up, m.right, m.sticks), (b"\x1bA".to_vec(), b"\x1bC".to_vec(), true));
         assert!(!read_moves(&description(all, 0)).unwrap().sticks);
-        // One that cannot go up.
+        // A terminal that cannot move up.
         assert_eq!(read_moves(&description(&all[..3], 1)), None);
     }
 

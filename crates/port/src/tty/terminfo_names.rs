@@ -1,4 +1,4 @@
-//! The names of the string capabilities that a compiled description has, by their places: term(5) and
+//! The names of the string capabilities of a compiled description, by their indexes: term(5) and
 //! the table of names that terminfo(5) prints.
 
 pub static STRINGS: &[&str] = &[

@@ -1,8 +1,8 @@
-//! Parameters of a terminal's strings, as terminfo(5) says: a small stack machine behind each `%`.
+//! Expands the parameters of a terminal's strings, as in terminfo(5): `%` drives a stack machine.
 
-/// Values that a string may keep for later parts of it.
+/// Variables of a string, for later parts of it.
 const VARIABLES: usize = 52;
-/// What `%p` can name.
+/// Number of parameters that `%p` can name.
 pub const PARAMETERS: usize = 9;
 
 struct Machine<'a> {
@@ -13,7 +13,7 @@ struct Machine<'a> {
     out: Vec<u8>,
 }
 
-/// The string with its parameters put in.
+/// Expands the parameters in a string.
 pub fn tparm(text: &[u8], params: [i64; PARAMETERS]) -> Vec<u8> {
     let (stack, out) = (Vec::new(), Vec::new());
     let mut m = Machine { rest: text, params, variables: [0; VARIABLES], stack, out };
@@ -127,7 +127,7 @@ impl Machine<'_> {
         })
     }
 
-    /// `%d`, `%3d`, `%02x` and the like: flags, a width, and how the number is written.
+    /// `%d`, `%3d`, `%02x` and the like: flags, a width, and the base.
     fn number(&mut self, first: u8) {
         let mut op = first;
         let (mut zeros, mut left, mut width) = (false, false, 0usize);
@@ -150,7 +150,7 @@ impl Machine<'_> {
             b'o' => format!("{n:o}"),
             b'x' => format!("{n:x}"),
             b'X' => format!("{n:X}"),
-            // Strings are no parameters here.
+            // String parameters are not supported.
             _ => return,
         };
         let text = match (left, zeros) {
@@ -161,7 +161,7 @@ impl Machine<'_> {
         self.out.extend(text.bytes())
     }
 
-    /// Goes behind the `%;` of the `%?` we are in, or, where that may be, behind its `%e`.
+    /// Skips past the `%;` of the current `%?` or, if `to_else`, past its `%e`.
     fn skip(&mut self, to_else: bool) {
         let mut depth = 0;
         while let Some(b) = self.next() {

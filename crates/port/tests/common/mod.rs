@@ -1,4 +1,4 @@
-//! A host that keeps what it is sent as text.
+//! A host that records messages to processes as text.
 #![allow(dead_code)]
 
 use std::sync::{Mutex, OnceLock};
@@ -71,7 +71,7 @@ pub fn mail() -> &'static Mail {
     })
 }
 
-/// Serves ports until a process got this many messages, and takes them.
+/// Serves ports until a process has got this many messages, and takes them.
 pub fn get(pid: u32, n: usize) -> Vec<String> {
     let end = Instant::now() + Duration::from_secs(5);
     loop {

@@ -1,5 +1,5 @@
-//! Messages come into the queue: to the heap, as the first message or a borrowed one, or to the end of
-//! the mailbox.
+//! Arrival of messages: on the heap, as the first message or a borrowed one, or at the end of the
+//! mailbox.
 
 use kvik_heap::roots::Root;
 use kvik_heap::{Heap, OwnedTerm};
@@ -12,7 +12,7 @@ use crate::signal_types::Signal;
 
 /// A first message of more words than this is taken over instead of copied.
 pub(super) const SMALL_MESSAGE: usize = 64;
-/// One that goes to who waits for it is copied to its heap up to this size: a line of text is less.
+/// A message to a waiting process is copied to its heap up to this size: a line of text is smaller.
 const LINE: usize = 192;
 
 /// While one of these is set messages go to the mailbox.
@@ -25,11 +25,11 @@ const NOT_ON_HEAP: u32 = flag::EXITING
     | flag::CHORES;
 
 impl<'p> MessageQueue<'p> {
-    /// Takes a message from a sender who has ended the process's wait: a small one goes to its heap.
-    /// False: it did not.
+    /// Accepts a message from a sender that has ended the process's wait: a small one goes to its
+    /// heap. False: it did not.
     #[inline]
     pub fn accept(self, t: Term<'_>) -> bool {
-        // A mailbox would be made for one that finds no room, and stay.
+        // A fragment is the second choice: with neither, a mailbox would be allocated, and stay.
         let copy =
             |h: &'p Heap| h.copy_small(t, LINE).or_else(|| h.copy_to_fragment(t, SMALL_MESSAGE));
         let put = self.put_on_heap(copy);
@@ -41,8 +41,8 @@ impl<'p> MessageQueue<'p> {
         }
         put
     }
-    /// The same while the process waits for its time slice, with an empty inbox. False: the message
-    /// has to go through the inbox.
+    /// The same while the process is queued, with an empty inbox. False: the message has to go
+    /// through the inbox.
     #[inline]
     pub fn accept_early(self, t: Term<'_>) -> bool {
         let put = !self.flag(flag::ENDING | flag::PENDING)
@@ -52,12 +52,12 @@ impl<'p> MessageQueue<'p> {
         }
         put
     }
-    /// A sender who may touch the process has put a message at the end of its mailbox.
+    /// A sender that may touch the process has put a message at the end of its mailbox.
     pub fn note_accepted(self) {
         self.note_unfetched(1);
         self.mark(flag::UNFETCHED);
     }
-    /// A message that a signal became: made on the heap where that can be, else in memory of its own.
+    /// Puts a message that a signal became: on the heap if possible, else in memory of its own.
     #[inline]
     pub fn put_of_signal(
         self,
@@ -71,7 +71,7 @@ impl<'p> MessageQueue<'p> {
             false => self.push(make_owned()),
         }
     }
-    /// A row of messages that was all there was in the inbox.
+    /// Appends a chain of messages that was all there was in the inbox.
     #[inline]
     pub fn append(self, row: Chain<Signal>, n: usize) {
         let only = if n == 1 { row.first().and_then(Signal::message) } else { None };
@@ -83,14 +83,15 @@ impl<'p> MessageQueue<'p> {
         self.mark(flag::UNFETCHED);
         self.check();
     }
-    /// To the end of the mailbox.
+    /// Appends a message to the mailbox.
     #[inline]
     pub fn push(self, m: OwnedTerm) {
         debug_assert!(!self.has_backlog());
         self.mailbox().push(m);
         self.check();
     }
-    /// The same with when it was sent, in ticks. A mailbox that is made for it goes when it is taken.
+    /// The same with its send time in ticks. A mailbox allocated for it is dropped once it is
+    /// taken.
     pub fn push_stamped(self, m: OwnedTerm, sent: u64) {
         debug_assert!(!self.has_backlog());
         if self.p.places.kept.get().is_none() {
@@ -105,7 +106,7 @@ impl<'p> MessageQueue<'p> {
         self.mailbox().push_tokened(m, token);
         self.check();
     }
-    /// Puts a message on the process's heap, if it waits for one and has looked at all others, or
+    /// Puts a message on the process's heap, if it waits for one and has examined all others, or
     /// does not wait and has none. False: neither, or there is no room.
     #[inline]
     fn put_on_heap(self, make: impl FnOnce(&'p Heap) -> Option<Term<'p>>) -> bool {
@@ -136,13 +137,13 @@ impl<'p> MessageQueue<'p> {
         self.p.flags.set(self.p.flags.get() | f);
     }
 
-    /// What is in the mailbox came without a token.
+    /// Marks all messages in the mailbox as sent without a token.
     pub fn no_tokens(self) {
         if let Some(mut m) = self.mailbox_if_any() {
             m.no_tokens();
         }
     }
-    /// Does any message say something of tokens?
+    /// Whether any message carries token information.
     pub fn has_tokens(self) -> bool {
         self.mailbox_if_any().is_some_and(|m| m.has_tokens())
     }

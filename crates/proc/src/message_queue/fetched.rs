@@ -1,7 +1,8 @@
-//! What a process knows of its own queue. In OTP new messages lie in an outer queue until the process
-//! fetches them, and one that asks about itself is not told of those. Here messages get to the mailbox
-//! at other times; how many OTP would still have in the outer queue is counted. A first or borrowed
-//! message is one of them while `flag::UNFETCHED` is set, which a receive clears.
+//! The messages a process knows of. In OTP new messages lie in an outer queue until the process
+//! fetches them, and a process that inspects itself does not see them. Here messages reach the
+//! mailbox at other times, so the mailbox counts how many OTP would still have in the outer queue.
+//! A first or borrowed message is one of them while `flag::UNFETCHED` is set, which a receive
+//! clears.
 
 use super::mailbox::Mailbox;
 use super::MessageQueue;
@@ -15,19 +16,19 @@ impl MessageQueue<'_> {
             m.fetch();
         }
     }
-    /// So many messages more are in its mailbox that it has not looked for.
+    /// Notes `n` more messages in the mailbox that the process has not fetched.
     pub fn note_unfetched(self, n: usize) {
         let Some(mut m) = self.mailbox_if_any() else { return };
         let first = self.has_unfetched_first(&m);
-        // What was said before of others than those may be over.
+        // Earlier notes about other messages may be out of date.
         m.unfetched(first);
         m.note_unfetched(n, first);
     }
-    /// Is there a message on its heap that it has not looked at?
+    /// Whether the message on its heap was not examined.
     fn has_unfetched_first(self, m: &Mailbox) -> bool {
         self.flag(flag::UNFETCHED) && (self.p.heap.message().is_some() || m.borrowed())
     }
-    /// The message on its heap, which goes to the mailbox, is not looked at now.
+    /// The message on its heap moves to the mailbox without being examined now.
     pub(super) fn keep_first_unfetched(self, m: &mut Mailbox) {
         if self.flag(flag::UNFETCHED) {
             m.keep_first_unfetched();

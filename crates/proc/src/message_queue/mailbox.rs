@@ -1,9 +1,10 @@
-//! [`Mailbox`]: the received messages but the first one where that is on the heap, with the save
-//! pointer and receive markers. Only [`MessageQueue`](super::MessageQueue) changes it.
+//! [`Mailbox`]: the received messages, except a first message on the heap; with the save pointer
+//! and receive markers. Only [`MessageQueue`](super::MessageQueue) changes it.
 //!
-//! Messages have positions that only grow. One taken from the middle leaves a gap; gaps at either
-//! end go at once; when more than half are gaps, or they were stepped over often, the rest moves
-//! together. Those that came last stay in the chain they came in as long as they are taken in order.
+//! Positions of messages only grow. A message taken from the middle leaves a gap. Gaps at either
+//! end are removed at once; when gaps make up more than half, or were stepped over often, the
+//! mailbox is compacted. The newest messages stay in the inbox's chain as long as they are taken in
+//! order.
 
 use std::collections::VecDeque;
 
@@ -15,13 +16,13 @@ use super::recv_marker::Markers;
 use crate::sched::mailbox_latency;
 use crate::signal_types::{RefId, Signal};
 
-/// What there is at a position.
+/// The content of a position.
 enum Slot {
     Gap,
     Message(OwnedTerm),
-    /// A message with what its sender's token makes of the receiver's: see [`crate::seq`].
+    /// A message with the token it gives the receiver: see [`crate::seq_trace`].
     Tokened(Box<Tokened>),
-    /// A message with when it was sent, in ticks: see [`crate::sched::mail`].
+    /// A message with its send time in ticks: see [`crate::sched::mailbox_latency`].
     Stamped(Box<(OwnedTerm, u64)>),
 }
 
@@ -55,7 +56,7 @@ impl Slot {
     }
 }
 
-/// A message that was taken out. Its token, where it has one: an empty list ends the receiver's.
+/// A message that was taken out, and its token, if any: an empty list ends the receiver's.
 pub(super) struct TakenMessage {
     pub message: OwnedTerm,
     pub token: Option<OwnedTerm>,
@@ -65,32 +66,32 @@ pub(crate) struct Mailbox {
     slots: VecDeque<Slot>,
     /// How many of them are [`Slot::Tokened`].
     tokened: usize,
-    /// What comes after them: messages only.
+    /// Messages after the slots, and nothing else.
     fresh: Chain<Signal>,
     fresh_len: usize,
     /// The position of the first slot.
     base: u64,
-    /// The position of the next message to look at.
+    /// The position of the next message to examine (the save pointer).
     save: u64,
     gaps: usize,
-    /// Steps over gaps since they were closed last.
+    /// Steps over gaps since the last compaction.
     walked: usize,
     markers: Option<Box<Markers>>,
-    /// Is the message at the save pointer on the process's heap, as `Root::Lent`? Its slot is an
+    /// The message at the save pointer is on the process's heap, as `Root::Lent`; its slot is an
     /// empty list.
     borrowed: bool,
-    /// The first message was looked at and not taken: it is likely to stay for a while, so that
-    /// copying it to the heap does not pay.
+    /// The first message was examined and not taken: it likely stays for a while, so copying it to
+    /// the heap does not pay.
     selective: bool,
-    /// How many messages there are when [`Mailbox::has_grown`] says so next.
+    /// The length at which [`Mailbox::has_grown`] is true next.
     look: usize,
-    /// How many of the last messages its process does not know of: see [`Mailbox::unfetched`].
+    /// How many of the newest messages its process does not know of: see [`Mailbox::unfetched`].
     unfetched: usize,
-    /// They came behind a message that is on the heap, and are fetched together with that.
+    /// The unfetched messages came after a message on the heap, and are fetched together with it.
     with_first: bool,
 }
 
-/// How many messages ahead of the one looked at memory is asked for.
+/// Prefetch distance, in messages.
 const PREFETCH_DISTANCE: usize = 4;
 
 impl Default for Mailbox {
@@ -100,7 +101,7 @@ impl Default for Mailbox {
             tokened: 0,
             fresh: Chain::default(),
             fresh_len: 0,
-            // There may be a first message already, which has the position before.
+            // Leaves the position before for a first message, which may exist already.
             base: 1,
             save: 1,
             gaps: 0,
@@ -121,7 +122,7 @@ impl Mailbox {
         self.settle();
         self.slots.push_back(Slot::Message(m));
     }
-    /// The same with when it was sent.
+    /// The same with its send time.
     pub(super) fn push_stamped(&mut self, m: OwnedTerm, sent: u64) {
         self.settle();
         self.slots.push_back(Slot::Stamped(Box::new((m, sent))));
@@ -132,7 +133,7 @@ impl Mailbox {
         self.tokened += 1;
         self.slots.push_back(Slot::Tokened(Box::new(Tokened { message, token })));
     }
-    /// What is there now came without a token.
+    /// Marks all present messages as sent without a token.
     pub(super) fn no_tokens(&mut self) {
         self.settle();
         for s in &mut self.slots {
@@ -146,15 +147,15 @@ impl Mailbox {
         }
         self.tokened = self.slots.len() - self.gaps;
     }
-    /// Frees some messages of a process that has ended. Are all gone?
+    /// Frees up to `most` messages of a process that has ended. True if all are gone.
     pub(crate) fn free_some(&mut self, most: usize) -> bool {
         (0..most).any(|_| self.slots.pop_front().is_none() && self.fresh.next().is_none())
     }
-    /// Does any message say something of tokens?
+    /// Whether any message carries token information.
     pub(super) fn has_tokens(&self) -> bool {
         self.tokened != 0
     }
-    /// Puts in so many messages, which is all there is in the chain.
+    /// Appends a chain of `n` messages and nothing else.
     #[inline]
     pub(super) fn append(&mut self, new: Chain<Signal>, n: usize) {
         self.fresh.append(new);
@@ -183,11 +184,11 @@ impl Mailbox {
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Is there nothing in it that anybody will ask for?
+    /// Whether it is empty and has no markers.
     pub(super) fn is_spare(&self) -> bool {
         self.is_empty() && self.markers.is_none()
     }
-    /// As far as a few steps tell.
+    /// Asserts what can be checked in a few steps.
     pub(super) fn assert_invariants(&self) {
         assert!(self.base <= self.save && self.save <= self.end(), "the save pointer");
         assert!(self.fresh.is_empty() == (self.fresh_len == 0), "the length of the chain");
@@ -198,7 +199,8 @@ impl Mailbox {
         let borrowed = || self.slots.get((self.save - self.base) as usize)?.message();
         assert!(!self.borrowed || borrowed().is_some_and(|m| m.term().is_nil()), "a borrowed slot");
     }
-    /// Has it grown by an eighth since the last time this said so? For what goes over all messages.
+    /// Whether it has grown by an eighth since this was last true: limits how often work over all
+    /// messages is done.
     pub(super) fn has_grown(&mut self) -> bool {
         let n = self.len();
         let grown = n >= self.look;
@@ -213,7 +215,7 @@ impl Mailbox {
             .filter_map(Slot::message)
             .chain(self.fresh.iter().filter_map(Signal::message))
     }
-    /// No message shares these literals any more.
+    /// Copies messages so that none shares these literals any more.
     pub(super) fn copy_literals(&mut self, leaving: &Leaving) {
         self.settle();
         for m in
@@ -232,14 +234,14 @@ impl Mailbox {
         }
         self.slots.get_mut(i)?.message_mut()
     }
-    /// Gives the message at the save pointer to be borrowed; its slot stays, empty.
+    /// Takes the message at the save pointer to be borrowed; its slot stays, empty.
     #[inline]
     pub(super) fn lend(&mut self) -> Option<OwnedTerm> {
         let m = self.current().map(std::mem::take)?;
         self.borrowed = true;
         Some(m)
     }
-    /// An empty slot for a message at the save pointer, which is at the end, that is on the heap.
+    /// Adds an empty slot for a borrowed message at the save pointer, which is at the end.
     #[inline]
     pub(super) fn push_lent(&mut self) {
         debug_assert!(self.at_end() && !self.borrowed);
@@ -250,7 +252,7 @@ impl Mailbox {
     pub(super) fn borrowed(&self) -> bool {
         self.borrowed
     }
-    /// The borrowed message goes back to its slot.
+    /// Returns the borrowed message to its slot.
     #[inline]
     pub(super) fn give_back(&mut self, m: OwnedTerm) {
         debug_assert!(self.borrowed);
@@ -259,12 +261,13 @@ impl Mailbox {
             *slot = m;
         }
     }
-    /// The borrowed message stays on the heap; its slot is to be taken out. False: none is borrowed.
+    /// The borrowed message stays on the heap; the caller takes its slot out. False: none is
+    /// borrowed.
     #[inline]
     pub(super) fn keep_lent(&mut self) -> bool {
         std::mem::take(&mut self.borrowed)
     }
-    /// Has every message been looked at?
+    /// Whether every message was examined.
     #[inline]
     pub(super) fn at_end(&self) -> bool {
         self.save == self.end()
@@ -278,11 +281,11 @@ impl Mailbox {
         let after = self.slots.iter().skip(i + 1).filter_map(Slot::message).chain(fresh);
         (self.slots.iter().take(i).filter_map(Slot::message), after)
     }
-    /// Is there a message that was not looked at?
+    /// Whether there is a message that was not examined.
     pub(super) fn has_next(&mut self) -> bool {
         self.current().is_some()
     }
-    /// Gives the first position away to a message that is not kept here. False: there are others.
+    /// Reserves the first position for a message on the heap. False: there are other messages.
     #[inline]
     pub(super) fn make_room_before(&mut self) -> bool {
         let empty = self.slots.is_empty() && self.fresh_len == 0;
@@ -293,31 +296,31 @@ impl Mailbox {
         }
         empty
     }
-    /// How many of the last messages have come since its process looked for new ones: in OTP they are in
-    /// its outer queue still. `first`: it has not looked at the one on its heap.
+    /// How many of the newest messages arrived since its process last fetched: in OTP they would
+    /// still be in its outer queue. `first`: it has not examined the one on its heap.
     pub(super) fn unfetched(&mut self, first: bool) -> usize {
         if self.with_first && !first {
             self.fetch();
         }
         self.unfetched
     }
-    /// So many of the last messages have come, beside those that were not fetched before.
+    /// The `n` newest messages have arrived, besides those not fetched before.
     pub(super) fn note_unfetched(&mut self, n: usize, with_first: bool) {
         self.unfetched += n;
         self.with_first |= with_first;
     }
-    /// The message on the heap comes here, and is one of them.
+    /// The message on the heap moves here, unfetched.
     pub(super) fn keep_first_unfetched(&mut self) {
         self.unfetched += 1;
         self.with_first = false;
     }
-    /// Its process takes over all that has come.
+    /// Its process fetches all messages.
     #[inline]
     pub(super) fn fetch(&mut self) {
         self.unfetched = 0;
         self.with_first = false;
     }
-    /// Does the receive look at a message that was not fetched yet? All are, then.
+    /// If the receive examines an unfetched message, all are fetched.
     #[inline]
     pub(super) fn fetch_to_look(&mut self) {
         if self.unfetched > 0 {
@@ -341,15 +344,14 @@ impl Mailbox {
             return None;
         }
         let first = match self.slots.front() {
-            // It is taken when it matches, not when it is looked at.
+            // Its latency ends when it is taken, not when it is examined.
             Some(Slot::Stamped(_)) => None,
             Some(s) => s.message(),
             None => self.fresh.first().and_then(Signal::message),
         };
         first.map(|m| m.words())
     }
-    /// Gives the first message, with the save pointer on it; its position is still there for
-    /// `put_before`.
+    /// Takes the first message, with the save pointer on it; its position remains for `put_before`.
     #[inline]
     pub(super) fn take_front(&mut self) -> Option<OwnedTerm> {
         if self.slots.is_empty() {
@@ -369,7 +371,7 @@ impl Mailbox {
         self.save = self.base;
         self.taken(first).map(|t| t.message)
     }
-    /// Takes the message that room was made for; it was looked at.
+    /// Puts the message on the heap, once examined, into the position reserved for it.
     pub(super) fn put_before(&mut self, m: OwnedTerm) {
         self.slots.push_front(Slot::Message(m));
         self.base -= 1;
@@ -380,7 +382,7 @@ impl Mailbox {
         self.selective = true;
         self.put_before(m);
     }
-    /// Nothing that is there now will match.
+    /// No present message will match.
     #[inline]
     pub(super) fn skip_all(&mut self) {
         self.settle();
@@ -390,7 +392,7 @@ impl Mailbox {
     #[inline]
     pub(super) fn skip(&mut self) {
         self.save = (self.save + 1).min(self.end());
-        // Messages lie anywhere in memory.
+        // Messages are scattered in memory, so the next ones are prefetched.
         let soon = self.slots.get((self.save - self.base) as usize + PREFETCH_DISTANCE);
         if let Some(m) = soon.and_then(Slot::message) {
             m.prefetch();
@@ -440,21 +442,21 @@ impl Mailbox {
             }
             self.lower_markers();
         }
-        // What is stepped over again and again costs more than closing it once.
+        // Stepping over gaps repeatedly costs more than one compaction.
         let most = self.slots.len();
         if self.gaps > 32 && (self.gaps > most / 2 || self.walked > most) {
             self.compact();
         }
     }
-    /// The end has come down: what comes next must not lie before a marker.
+    /// The end has moved down: lowers markers, so that no new message lies before one.
     fn lower_markers(&mut self) {
         let end = self.end();
         if let Some(m) = &mut self.markers {
             m.lower(end);
         }
     }
-    /// Closes the gaps. Messages move towards the end, which stays where it is: those after a
-    /// marker remain after it.
+    /// Compacts. Messages move towards the end, which stays where it is: those after a marker
+    /// remain after it.
     fn compact(&mut self) {
         self.slots.retain(|s| !s.is_gap());
         self.base += self.gaps as u64;
@@ -462,7 +464,7 @@ impl Mailbox {
         self.save = self.save.clamp(self.base, self.end());
     }
 
-    /// Marks the end of the mailbox: what is there cannot hold a reference made later.
+    /// Marks the end of the mailbox: no present message can hold a reference made later.
     #[inline]
     pub(super) fn reserve(&mut self) -> u64 {
         let at = self.end();
@@ -491,7 +493,7 @@ impl Mailbox {
     #[inline]
     pub(super) fn use_marker(&mut self, id: RefId) {
         if let Some(at) = self.markers.as_ref().and_then(|m| m.position_of(id)) {
-            // Gaps at the end may have been cut since.
+            // Gaps at the end may have been removed since.
             self.save = at.clamp(self.base, self.end());
         }
     }

@@ -1,4 +1,4 @@
-//! What a `receive` does with the queue: it looks at one message after the other, leaves those that do
+//! How a `receive` uses the queue: it examines one message after the other, leaves those that do
 //! not match where they are, and takes the first that does.
 
 use kvik_heap::roots::Root;
@@ -11,32 +11,32 @@ use super::MessageQueue;
 use crate::process::flag;
 use crate::signal_types::RefId;
 
-/// What a `loop_rec` finds.
+/// The result of a `loop_rec`.
 #[derive(Debug)]
 pub enum Peek<'h> {
     /// No message, or the process must end (its time slice then ends with `Wait` and it does).
     Nothing,
     Message(Term<'h>),
     /// A collection is due, or the next message needs so many words in the block: collect, and look
-    /// again. Nothing is live in x registers here.
+    /// again. No x register is live here.
     Collect(usize),
-    /// More has come than can be handled in this time slice: end it, and look again in the next.
+    /// More signals arrived than this time slice may handle: end it, and look again in the next.
     Later,
 }
 
 impl<'p> MessageQueue<'p> {
-    /// Was every message looked at?
+    /// Whether every message was examined.
     #[inline]
     pub fn at_end(self) -> bool {
         self.mailbox_if_any().is_none_or(|m| m.at_end() && !m.borrowed())
             && self.p.heap.message().is_none()
     }
-    /// Is there a message in the mailbox that was not looked at?
+    /// Whether the mailbox has a message that was not examined.
     pub fn has_next(self) -> bool {
         self.mailbox_if_any().is_some_and(|mut m| m.has_next())
     }
-    /// The message to match next, which is put on the heap where it is not there. `None`: all were
-    /// looked at.
+    /// The message to match next, which is copied to the heap or borrowed. `None`: all were
+    /// examined.
     #[inline]
     pub fn look(self) -> Option<Peek<'p>> {
         let heap = &self.p.heap;
@@ -68,14 +68,14 @@ impl<'p> MessageQueue<'p> {
         }
         let m = m.take_front()?;
         let t = m.as_immediate().unwrap_or_else(|| {
-            // A term with a part that occurs twice takes more words than it had.
+            // A copy does not preserve sharing, so a term may take more words than before.
             let small = heap.copy_small(m.term(), SMALL_MESSAGE);
             small.unwrap_or_else(|| heap.copy(m.term()))
         });
         heap.set_root(Root::Message, t);
         Some(Peek::Message(t))
     }
-    /// The message looked at does not match: on to the next.
+    /// The current message does not match: on to the next.
     #[inline]
     pub fn skip(self) {
         self.p.set_flag(flag::UNFETCHED, false);
@@ -95,8 +95,8 @@ impl<'p> MessageQueue<'p> {
             m.give_back(self.p.heap.take_borrowed_message());
         }
     }
-    /// The message looked at matches: takes it out of the queue. Gives it with its token, where it says
-    /// something of tokens.
+    /// The current message matches: takes it out of the queue. Returns it with its token, if it has
+    /// token information.
     #[inline]
     pub fn take(self) -> Option<(OwnedTerm, Term<'p>)> {
         let heap = &self.p.heap;
@@ -114,18 +114,18 @@ impl<'p> MessageQueue<'p> {
         self.check();
         token.map(|token| (token, message))
     }
-    /// The memory of a borrowed message becomes part of the heap, as the process keeps a part of it; the
-    /// message may go back to the mailbox all the same.
+    /// Joins the memory of a borrowed message to the heap, as the process keeps a part of it; the
+    /// message may still go back to the mailbox.
     pub fn keep_lent(self) {
         self.p.heap.keep_borrowed_message();
     }
-    /// A first message goes to the front of the mailbox.
+    /// Moves a first message to the front of the mailbox.
     #[inline]
     fn put_first_back(self) -> bool {
         let t = self.p.heap.take_message();
         t.map(|t| self.mailbox().put_before(OwnedTerm::message(t))).is_some()
     }
-    /// Nothing that was received will match. `fetched`: the process knows of all of it.
+    /// No received message will match. `fetched`: the process knows of all of them.
     #[inline]
     pub fn skip_all(self, fetched: bool) {
         self.put_first_back();
@@ -146,7 +146,7 @@ impl<'p> MessageQueue<'p> {
         }
         self.check();
     }
-    /// The time of the receive is over before it looked at the message that it was woken for.
+    /// The receive timed out before it examined the message that woke it.
     pub fn miss(self) {
         let first = self.put_first_back();
         if let Some(mut m) = self.mailbox_if_any().filter(|m| first || m.borrowed()) {
@@ -154,7 +154,7 @@ impl<'p> MessageQueue<'p> {
         }
         self.check();
     }
-    /// Has all messages in the mailbox, for who looks for them there.
+    /// Moves all messages to the mailbox, for code that expects them there.
     pub fn shelve(self) {
         if self.put_first_back() {
             self.mailbox().restart();
@@ -162,7 +162,7 @@ impl<'p> MessageQueue<'p> {
         self.check();
     }
 
-    /// Marks the end of the queue: what is there cannot hold a reference made later.
+    /// Marks the end of the queue: no present message can hold a reference made later.
     pub fn reserve_marker(self) -> u64 {
         self.mailbox().reserve()
     }
@@ -180,8 +180,8 @@ impl<'p> MessageQueue<'p> {
             m.unreserve(marker);
         }
     }
-    /// The next receive begins with what came after the marker of a reference. A first message is
-    /// looked at all the same.
+    /// The next receive begins after the marker of a reference. A first message is examined in any
+    /// case.
     pub fn use_marker(self, id: RefId) {
         self.mailbox().use_marker(id);
         self.check();

@@ -1,33 +1,33 @@
 //! [`MessageQueue`]: the messages a process was sent and has not taken yet, in all the places where
-//! one may be. Its methods alone move a message from one place to the next; what sends, handles
-//! signals and receives calls them.
+//! one may be. Only its methods move a message from one place to the next; the code that sends,
+//! handles signals and receives calls them.
 //!
 //! | place, the oldest messages first | what is there |
 //! |---|---|
 //! | first message: `Root::Message` | at most one message, on the process's heap; native code takes it with one load |
 //! | mailbox: slots | messages in memory of their own. The one at the save pointer may be borrowed: it is `Root::Lent`, and its slot is empty |
-//! | mailbox: chain | a row of messages as the inbox had it |
+//! | mailbox: chain | messages still linked as in the inbox |
 //! | backlog | signals that were taken from the inbox and not handled: `flag::PENDING` |
 //! | inbox | shared with senders: [`kvik_sync::Inbox`](kvik_sync::inbox::Inbox) |
 //!
-//! The first three hold messages that have been *received*: `message_queue_len` counts them. In the
-//! last two messages lie among other signals, which have to be handled before it.
+//! The first three hold *received* messages, which `message_queue_len` counts. In the last two,
+//! messages lie among other signals, and those before a message have to be handled first.
 //!
 //! Invariants, asserted in debug builds wherever a message moves:
 //!
-//! 1. A message in one place is older than all in the places after it: the first message than the
-//!    mailbox, a slot than the chain, what was received than the backlog, that than the inbox. So a
-//!    message comes to the end of the mailbox only while there is no backlog, or from its front; the
-//!    inbox is taken only while there is no backlog; and a `receive` takes nothing from the mailbox
-//!    while there is a first message.
-//! 2. Nothing is in two places. With a first message none is borrowed, and with none borrowed
+//! 1. A message in one place is older than all in the places after it: a first message is older
+//!    than the mailbox, slots than the chain, received messages than the backlog, the backlog than
+//!    the inbox. So a message is appended to the mailbox only while there is no backlog, or from
+//!    the backlog's front; the inbox is taken only while there is no backlog; and a `receive` takes
+//!    nothing from the mailbox while there is a first message.
+//! 2. No message is in two places. With a first message none is borrowed, and with none borrowed
 //!    `Root::Lent` is empty.
-//! 3. The number of received messages is that in the mailbox, and one for a first message. The mailbox
-//!    counts a borrowed one.
+//! 3. The number of received messages is that in the mailbox, plus one for a first message. The
+//!    mailbox counts a borrowed one.
 //! 4. The save pointer lies between the first position and the end. A first message has the position
 //!    before the mailbox's first.
 //! 5. `flag::PENDING` is set exactly while there is a backlog, and a process with one is not parked.
-//! 6. Of the messages in the mailbox, those that were not fetched are the last ones: see [`fetched`].
+//! 6. The unfetched messages are the newest ones in the mailbox: see [`fetched`].
 //!
 //! `docs/internals/messages.md` has the places and moves as a diagram.
 
@@ -54,11 +54,11 @@ use crate::{Proc, SelfHandle};
 pub(crate) use mailbox::Mailbox;
 pub use matching::Peek;
 
-/// The places of a process's queue that are not on its heap.
+/// The parts of a process's queue that are not on its heap.
 pub(crate) struct Places {
-    /// The consumer's end of the inbox. None where the process is in no table.
+    /// The consumer's end of the inbox. None if the process is in no table.
     inbox: Option<SelfHandle>,
-    /// Made when the first message is kept there: most waiting processes need none.
+    /// Allocated when the first message is put there: most waiting processes need none.
     kept: OnceCell<Box<RefCell<Kept>>>,
 }
 
@@ -87,14 +87,14 @@ impl Places {
         }
         !backlog
     }
-    /// The mailbox of a process that ends, if it has more than so many messages.
+    /// Takes the mailbox of a process that ends, if it has more than `than` messages.
     pub fn take_many(&mut self, than: usize) -> Option<Mailbox> {
         let kept = self.kept.get_mut()?.get_mut();
         (kept.mailbox.len() > than).then(|| std::mem::take(&mut kept.mailbox))
     }
 }
 
-/// The queue of a process, for whoever may touch the process.
+/// The queue of a process, for code that may touch the process.
 #[derive(Copy, Clone)]
 pub(crate) struct MessageQueue<'p> {
     p: &'p Proc,
@@ -117,12 +117,12 @@ impl<'p> MessageQueue<'p> {
     fn existing(self) -> Option<RefMut<'p, Kept>> {
         Some(self.p.places.kept.get()?.borrow_mut())
     }
-    /// The mailbox, which is made where there is none.
+    /// The mailbox, which is allocated if missing.
     #[inline]
     fn mailbox(self) -> RefMut<'p, Mailbox> {
         RefMut::map(self.kept(), |k| &mut k.mailbox)
     }
-    /// The mailbox, where there is one.
+    /// The mailbox, if there is one.
     #[inline]
     fn mailbox_if_any(self) -> Option<RefMut<'p, Mailbox>> {
         Some(RefMut::map(self.existing()?, |k| &mut k.mailbox))
@@ -141,7 +141,7 @@ impl<'p> MessageQueue<'p> {
     pub fn words(self) -> usize {
         self.mailbox_if_any().map_or(0, |m| m.iter().map(|m| m.words()).sum())
     }
-    /// About so many, from the first messages alone where there are more than `most`.
+    /// An estimate of [`MessageQueue::words`], from the first `most` messages if there are more.
     pub fn words_about(self, most: usize) -> usize {
         let Some(m) = self.mailbox_if_any() else { return 0 };
         let words: usize = m.iter().take(most).map(|m| m.words()).sum();
@@ -150,7 +150,7 @@ impl<'p> MessageQueue<'p> {
             _ => words,
         }
     }
-    /// Shows each message, the oldest first.
+    /// Calls `f` with each message, the oldest first.
     pub fn each(self, mut f: impl FnMut(Term<'_>)) {
         let heap = &self.p.heap;
         if let Some(t) = heap.message() {
@@ -166,27 +166,26 @@ impl<'p> MessageQueue<'p> {
             m.iter().for_each(|t| f(t.term()));
         }
     }
-    /// Have the messages grown by an eighth since the last time this said so?
+    /// Whether the messages have grown by an eighth since this was last true.
     pub fn has_grown(self) -> bool {
         self.mailbox_if_any().is_some_and(|mut m| m.has_grown())
     }
-    /// Gives the messages that came last their slots, which the next receive that skips some would
-    /// have to.
+    /// Gives the newest messages their slots, so that the next receive that skips some need not.
     pub fn settle(self) {
         if let Some(mut m) = self.mailbox_if_any() {
             m.settle();
         }
         self.check();
     }
-    /// No message beside the heap shares these literals any more. The inbox was asked for by a signal
-    /// that came behind what lies there.
+    /// Copies messages outside the heap so that none shares these literals any more. The inbox
+    /// holds none: the request is a signal that was handled after what lay there.
     pub fn copy_literals(self, leaving: &Leaving) {
         if let Some(mut m) = self.mailbox_if_any() {
             m.copy_literals(leaving);
         }
     }
 
-    /// Asserts the invariants, as far as a few steps tell.
+    /// Asserts the invariants that can be checked in a few steps.
     #[inline(always)]
     fn check(self) {
         if cfg!(debug_assertions) {

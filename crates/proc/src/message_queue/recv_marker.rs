@@ -2,10 +2,10 @@
 
 use crate::signal_types::RefId;
 
-/// More markers than that are forgotten, oldest first (a receive then looks at every message).
+/// With more markers, the oldest are dropped (a receive then examines every message).
 const MAX_MARKERS: usize = 8;
 
-/// The markers of a mailbox, those of a call being made last.
+/// The markers of a mailbox, the newest last.
 #[derive(Default)]
 pub(crate) struct Markers {
     next: u64,
@@ -55,11 +55,11 @@ impl Markers {
     pub fn position_of(&self, id: RefId) -> Option<u64> {
         self.find(Marked::Bound(id)).map(|i| self.all[i].at)
     }
-    /// The end of the mailbox has come down to that position.
+    /// The end of the mailbox has moved down to `end`.
     pub fn lower(&mut self, end: u64) {
         self.all.iter_mut().for_each(|m| m.at = end.min(m.at));
     }
-    /// Where that marker stands. The newest is the one that is asked for mostly.
+    /// The index of a marker. Mostly the newest is looked up.
     #[inline]
     fn find(&self, what: Marked) -> Option<usize> {
         self.all.iter().take(self.len).rposition(|m| m.what == what)

@@ -1,5 +1,5 @@
-//! Where signals lie before they are handled: the inbox, and the backlog of those that were taken from
-//! it and that a time slice did not allow for (`crate::pending`).
+//! Signals before they are handled: the inbox, and the backlog of those that were taken from it and
+//! exceeded the budget of a time slice (`crate::signal_budget`).
 
 use kvik_sync::Chain;
 
@@ -8,12 +8,12 @@ use crate::process::flag;
 use crate::signal_types::Signal;
 
 impl MessageQueue<'_> {
-    /// Is there something in the inbox?
+    /// Whether the inbox has signals.
     #[inline]
     pub fn has_arrivals(self) -> bool {
         self.p.places.inbox.as_ref().is_some_and(|m| m.has_items())
     }
-    /// Are all in the inbox like this? False too where there are more than `most`.
+    /// Whether all signals in the inbox satisfy `like`. False too if there are more than `most`.
     pub fn arrivals_are_all(self, most: usize, like: impl Fn(&Signal) -> bool) -> bool {
         self.p.places.inbox.as_ref().is_none_or(|m| m.are_all(most, like))
     }
@@ -21,8 +21,8 @@ impl MessageQueue<'_> {
     pub fn has_backlog(self) -> bool {
         self.flag(flag::PENDING)
     }
-    /// What was not handled before, which comes before all in the inbox. It is in the caller's hands
-    /// until [`MessageQueue::keep_backlog`], which takes what he leaves of it.
+    /// Takes the backlog, which precedes all signals in the inbox. The caller returns the unhandled
+    /// rest with [`MessageQueue::keep_backlog`].
     pub fn take_backlog(self) -> Chain<Signal> {
         let chain = match (self.p.set_flag(flag::PENDING, false), self.existing()) {
             (true, Some(mut k)) => std::mem::take(&mut k.backlog),
@@ -31,14 +31,14 @@ impl MessageQueue<'_> {
         self.check();
         chain
     }
-    /// Everything in the inbox; each signal is shown, the last first. Only while there is no backlog,
-    /// which would be overtaken.
+    /// Takes all signals in the inbox; `see` is called with each, the last first. Only while there
+    /// is no backlog, as the signals would overtake it.
     #[inline]
     pub fn take_arrivals(self, see: impl FnMut(&Signal)) -> Chain<Signal> {
         debug_assert!(!self.has_backlog());
         self.p.places.inbox.as_ref().map_or_else(Chain::default, |m| m.take(see))
     }
-    /// What is left of the signals that were taken last.
+    /// Stores the unhandled rest of the signals taken last.
     pub fn keep_backlog(self, left: Chain<Signal>) {
         debug_assert!(!self.has_backlog());
         if left.is_empty() {

@@ -1,5 +1,5 @@
-//! The queue against a plain list. A process is sent messages by every path there is, while it is
-//! parked, queued or runs, and receives them in every way; what it sees must be the list, in its order.
+//! The queue against a model, a plain list. A process is sent messages by every path, while it is
+//! parked, queued or running, and receives them in every way; it must see the list, in order.
 
 mod sends;
 
@@ -18,15 +18,14 @@ use crate::Proc;
 
 const ROUNDS: u64 = 60;
 const STEPS: usize = 2_000;
-/// With more messages than one of these, which changes with each phase, it receives more than it is
-/// sent.
+/// Queue length above which more is received than sent; changes with each phase.
 const LIMITS: [usize; 5] = [0, 1, 3, 20, 120];
 const STEPS_PER_PHASE: usize = 100;
 const PID: u32 = 5;
 const SENDER: u32 = 6;
 const ALIAS: RefId = RefId([1, 1, 1]);
 
-/// What has to have happened for the test to count, and how often.
+/// Which paths must have been taken for the test to count, and how often.
 const TIMES: u32 = 5;
 const PATHS: [&str; 19] = [
     "parked: first message",
@@ -65,7 +64,7 @@ impl Random {
     }
 }
 
-/// Each message is a tuple with its number at the end, perhaps in another tuple there.
+/// Each message is a tuple with its number at the end, possibly nested in another tuple.
 fn number(t: Term<'_>) -> i64 {
     match t.as_tuple() {
         Some(t) => number(*t.elements().last().expect("an element")),
@@ -79,7 +78,7 @@ fn body<'h>(h: &'h Heap, words: usize, n: i64) -> Term<'h> {
     };
     h.tuple(&[load, Term::int(n as i32)])
 }
-/// Leaves no more than so many words in the heap's block.
+/// Leaves at most `room` words in the heap's block.
 fn fill(h: &Heap, room: usize) {
     while h.room() > room {
         h.tuple(&[Term::NIL; 3]);
@@ -102,7 +101,7 @@ fn message_of(s: &Signal) -> Option<i64> {
     Some(number(m.term()))
 }
 
-/// Who has the process.
+/// Where the process's run token is.
 enum State {
     Parked,
     Queued(QueuedToken),
@@ -113,9 +112,9 @@ enum State {
 struct Receive {
     /// The message it waits for; none for any.
     wants: Option<i64>,
-    /// Messages below that may be passed over, as a marker lies behind them.
+    /// Messages below this may be skipped, as a marker lies after them.
     marked: i64,
-    /// How many messages of the list it has looked at or passed over.
+    /// How many messages of the list were examined or skipped.
     looked_at: usize,
 }
 
@@ -131,9 +130,9 @@ struct Bench {
     marker: Option<(RefId, i64)>,
     suspended: bool,
     limit: usize,
-    /// In this phase it has settings and tokens that keep messages off the heap.
+    /// In this phase the process has settings and tokens that keep messages off the heap.
     unusual: bool,
-    /// How often what happened.
+    /// How often each path was taken.
     count: Count,
 }
 type Count = BTreeMap<&'static str, u32>;
@@ -208,7 +207,7 @@ impl Bench {
         t.private().note_collection();
         t.private_mut().heap.collect_parked(full);
     }
-    /// What a scheduler does before it runs a process. False: the process has no time slice.
+    /// The steps of a scheduler before it runs a process. False: the process has no time slice.
     fn run(&mut self) -> bool {
         for _ in 0..1_000 {
             let mut t = match std::mem::replace(&mut self.state, State::Parked) {
@@ -246,14 +245,14 @@ impl Bench {
         }
         panic!("it gets no turn");
     }
-    /// The time slice ends, and the process wants another.
+    /// The time slice ends; the process is still runnable.
     fn stop(&mut self) {
         match std::mem::replace(&mut self.state, State::Parked) {
             State::Running(t) => self.queue(t),
             other => self.state = other,
         }
     }
-    /// The time slice ends, and the process waits.
+    /// The time slice ends; the process waits.
     fn wait(&mut self) {
         let State::Running(mut t) = std::mem::replace(&mut self.state, State::Parked) else {
             panic!("it does not run")
@@ -292,8 +291,8 @@ impl Bench {
         }
         self.receive = Some(receive);
     }
-    /// Goes through the messages as native code does, until one is taken, the process has to wait, or
-    /// its time slice is over.
+    /// Examines messages as native code does, until one is taken, the process has to wait, or its
+    /// time slice is over.
     fn go_on_receiving(&mut self) {
         loop {
             let p = self.private();
@@ -322,7 +321,7 @@ impl Bench {
             }
         }
     }
-    /// Is that message the next one, and the one it wants?
+    /// Whether that message is the next one, and the one wanted.
     fn look_at(&mut self, n: i64) -> bool {
         let r = self.receive.as_mut().expect("it receives");
         let at = self.list.iter().position(|m| *m == n).expect("a message that was not taken");
@@ -371,7 +370,7 @@ impl Bench {
                 self.receive = None;
                 return;
             }
-            // The time is over at once, but the process has to be told.
+            // The deadline has passed at once, but the process must be told.
             1 => p.deadline.set(1),
             _ => p.deadline.set(u64::MAX),
         }
@@ -387,7 +386,7 @@ impl Bench {
         self.wait();
     }
 
-    /// What a process does with its queue beside receiving.
+    /// Operations on the queue other than receiving.
     fn other_step(&mut self) {
         let k = self.random.below(12);
         let fills = 4 + self.random.below(70) as usize;
@@ -470,7 +469,7 @@ impl Bench {
             self.stop();
         }
     }
-    /// All places together are the list.
+    /// All places together must equal the list.
     fn check(&mut self) {
         let seen = self.with_private(|p| {
             let mut seen = Vec::new();

@@ -1,7 +1,7 @@
 //! The context switch from a process that waits straight to the next, without leaving native code.
 //!
-//! Between the time slices of two processes there is mostly nothing to see to; where there is, the
-//! scheduler's loop does the same with care.
+//! Mostly nothing has to be done between two time slices. If something has, the switch is left to
+//! the scheduler's loop, which handles every case.
 
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,9 +12,9 @@ use super::run::REDUCTIONS;
 use crate::process::{flag, RunToken};
 use crate::Proc;
 
-/// What switching counts for when deciding how often to look at timers and events.
+/// Reductions that a switch counts for in the interval between checks.
 const SWITCH_COST: i64 = 12;
-/// Something is to be seen to when the process waits, or before it runs.
+/// Flags that need the scheduler's loop, when the process waits or before it runs.
 const SLOW_PATH_FLAGS: u32 = flag::EXITING
     | flag::SUSPENDED
     | flag::HIBERNATING
@@ -27,8 +27,8 @@ const SLOW_PATH_FLAGS: u32 = flag::EXITING
     | flag::TASKS_LATER
     | flag::SPARE_MAILBOX;
 
-/// The process that runs here waits, and all it has is put aside. Where the next is, which runs from
-/// now on; `None`: the loop has to see to something first.
+/// Called when the running process waits and its registers are saved. Returns the next process,
+/// which runs from now on; `None`: the scheduler's loop must take over.
 #[inline]
 pub fn to_next() -> Option<NonNull<Proc>> {
     let l = local()?;
@@ -53,7 +53,7 @@ impl Local {
             }
         }
     }
-    /// The same where somebody wants to hear of it.
+    /// Like `to_next`, while microstate accounting or the latency sampler observes.
     #[cold]
     #[inline(never)]
     fn timed_to_next(&self) -> Option<NonNull<Proc>> {
@@ -70,7 +70,7 @@ impl Local {
         if next.is_some() {
             self.sampler.borrow_mut().switched(self, from);
         } else {
-            // If a time slice has ended here all the same, its round goes on in the loop.
+            // If the time slice has ended nevertheless, its round continues in the loop.
             let picked = self.picked.take();
             if picked.is_some() {
                 self.sampler.borrow_mut().ended(self.me, from);
@@ -79,7 +79,7 @@ impl Local {
         }
         next
     }
-    /// Who comes after this process, if that can be told here.
+    /// The process to run next, if it can be determined without the loop.
     #[inline(always)]
     fn next_after(&self, p: &Proc) -> Option<RunToken> {
         let used = self.used(p);
@@ -88,7 +88,7 @@ impl Local {
         }
         self.take_first()
     }
-    /// The runnable process that comes first.
+    /// Takes the first runnable process.
     #[inline(always)]
     pub(super) fn take_first(&self) -> Option<RunToken> {
         let mut q = self.queues.borrow_mut();
@@ -120,18 +120,18 @@ impl Local {
         self.current_task.put(next);
         self.current_task.address()
     }
-    /// A process begins a time slice.
+    /// Begins a process's time slice.
     #[inline]
     pub(super) fn begin(&self, p: &Proc) {
         p.heap.set_reductions(REDUCTIONS);
         self.given.set(REDUCTIONS);
     }
-    /// Reductions of the time slice under way so far.
+    /// Reductions used in the current time slice.
     #[inline]
     pub(super) fn used(&self, p: &Proc) -> i64 {
         (self.given.get() - p.heap.reductions_left()).max(0)
     }
-    /// A time slice is over.
+    /// Accounts for a time slice that is over.
     #[inline]
     pub(super) fn account(&self, p: &Proc) {
         let used = self.used(p);
@@ -141,7 +141,7 @@ impl Local {
         c.turns.store(c.turns.load(Relaxed) + 1, Relaxed);
         c.reductions.store(c.reductions.load(Relaxed) + used as u64, Relaxed);
     }
-    /// A time slice took so many reductions.
+    /// Charges a time slice to the interval between checks.
     #[inline]
     pub(super) fn spend(&self, used: i64) {
         self.until_check.set(self.until_check.get() - used - SWITCH_COST);

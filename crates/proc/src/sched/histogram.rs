@@ -1,5 +1,5 @@
 //! Histograms of durations: a bucket for each power of two in nanoseconds. They live in words that
-//! one thread writes and any may read, also of another program (see [`super::board`]).
+//! one thread writes and any may read, also from another program (see [`super::metrics_page`]).
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub const WORDS: usize = 48;
 const BUCKETS: usize = WORDS - 1;
 
-/// Adds without an atomic operation: only for the one thread that writes the word.
+/// Adds without an atomic read-modify-write: only for the one thread that writes the word.
 #[inline]
 pub(super) fn add(to: &AtomicU64, n: u64) {
     to.store(to.load(Relaxed).wrapping_add(n), Relaxed);
 }
 
-/// The bucket of a duration: 0 for no time at all, else bucket `i` begins at 2^(i-1) ns. What is too
-/// long for the last is in there all the same.
+/// The bucket of a duration: 0 for no time at all; bucket `i` begins at 2^(i-1) ns. The last bucket
+/// also holds all longer durations.
 fn bucket(ns: u64) -> usize {
     ((u64::BITS - ns.leading_zeros()) as usize).min(BUCKETS - 1)
 }
@@ -35,10 +35,10 @@ pub(super) fn note(words: &[AtomicU64], ns: u64, weight: u64) {
     }
 }
 
-/// What was read of one, or of several together.
+/// A histogram read from the words of one, or the sum of several.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Histogram {
-    /// Nanoseconds, all together.
+    /// The sum of all durations in nanoseconds.
     pub sum: u64,
     buckets: [u64; BUCKETS],
 }
@@ -50,7 +50,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// From the words it was read to.
+    /// From the words of a histogram.
     pub fn of(words: &[u64]) -> Histogram {
         let mut h = Histogram::default();
         if let [sum, buckets @ ..] = words {
@@ -62,7 +62,7 @@ impl Histogram {
     pub fn count(&self) -> u64 {
         self.buckets.iter().sum()
     }
-    /// Nanoseconds; 0 where there is none.
+    /// In nanoseconds; 0 if it is empty.
     pub fn average(&self) -> u64 {
         self.sum.checked_div(self.count()).unwrap_or(0)
     }
@@ -75,13 +75,13 @@ impl Histogram {
     pub fn and(&self, other: &Histogram) -> Histogram {
         self.with(other, u64::saturating_add)
     }
-    /// What came since it was like that.
+    /// The difference from an earlier reading.
     #[must_use]
     pub fn since(&self, before: &Histogram) -> Histogram {
         self.with(before, u64::saturating_sub)
     }
-    /// From the first bucket that holds something to the last: the shortest duration in it, the
-    /// shortest of the next, how many.
+    /// From the first non-empty bucket to the last: the shortest duration in it, the shortest of
+    /// the next, the count.
     pub fn rows(&self) -> Vec<(u64, u64, u64)> {
         let some = |n: &u64| *n > 0;
         let Some(first) = self.buckets.iter().position(some) else { return Vec::new() };

@@ -1,11 +1,11 @@
-//! Heaps of processes that have gone idle are made as small as what they hold.
+//! Shrinks the heaps of processes that have gone idle.
 //!
-//! A process that was busy leaves a block several times as large as what survives in it, and an old
-//! generation in which much is dead. While it goes on, that room pays; a connection that waits for
-//! the next request of its client may hold it for hours. So a scheduler lists each process whose
+//! A process that was busy leaves a block several times as large as its live data, and an old
+//! generation with much garbage. While the process runs, that room pays; a connection that waits
+//! for its client's next request may hold it for hours. So a scheduler lists each process whose
 //! heap has much room after a collection. Every few seconds it goes through its list: a process
-//! that has hardly run since the last time is collected and gets a block that fits, and leaves the
-//! list. Once all have, nothing wakes an idle node any more.
+//! that has hardly run since the last round is collected, gets a block that fits, and leaves the
+//! list. With an empty list, nothing wakes an idle node any more.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -13,21 +13,21 @@ use std::collections::VecDeque;
 use crate::process::flag;
 use crate::{signal, Proc};
 
-/// From one look at a listed process to the next, in nanoseconds.
+/// Nanoseconds between two visits to a listed process.
 const PERIOD_NS: u64 = 5_000_000_000;
-/// Processes looked at between two time slices.
+/// Processes visited between two time slices.
 const BATCH: usize = 32;
 /// A heap with less room than this, in words, is left as it is.
 const WORTH_WORDS: usize = 192;
-/// One that holds more than this is not moved: other processes would wait.
+/// A heap with more used words than this is not collected: other processes would wait.
 const MOST_WORDS: usize = 128 << 10;
-/// Words moved after which a look is over.
+/// Words moved after which a batch ends.
 const MOVED_WORDS: usize = 32 << 10;
-/// A process that has used fewer reductions since the last look is as good as idle: a connection that
-/// tells its figures every few seconds, say.
+/// A process that used fewer reductions since the last visit counts as idle, for example a
+/// connection that sends statistics every few seconds.
 const FEW_REDUCTIONS: u64 = 4000;
 
-/// A listed process, and its reductions when it was looked at last.
+/// A listed process, and its reductions at the last visit.
 struct Listed {
     pid: u32,
     reductions: Option<u64>,
@@ -36,7 +36,7 @@ struct Listed {
 #[derive(Default)]
 pub(super) struct IdleHeaps {
     listed: RefCell<VecDeque<Listed>>,
-    /// Those of them that this round has not come to.
+    /// Listed processes that this round has yet to visit.
     left: Cell<usize>,
     /// When the next round begins; 0 while none is listed.
     next_round: Cell<u64>,
@@ -51,7 +51,7 @@ impl IdleHeaps {
     pub fn list(&self, pid: u32) {
         self.listed.borrow_mut().push_back(Listed { pid, reductions: None });
     }
-    /// When it is to be looked at next, where some process is listed.
+    /// When the next visit is due, if a process is listed.
     pub fn next(&self, now: u64) -> Option<u64> {
         if self.listed.borrow().is_empty() {
             self.next_round.set(0);
@@ -62,7 +62,7 @@ impl IdleHeaps {
         }
         Some(self.next_round.get())
     }
-    /// Looks at some of those listed, where it is time. True where others are left.
+    /// Visits some listed processes if it is time. True if others are left.
     #[inline]
     pub fn look(&self, now: u64) -> bool {
         match self.next(now) {
@@ -96,11 +96,11 @@ impl IdleHeaps {
 }
 
 impl Listed {
-    /// `None`: it leaves the list. Else its reductions, as far as they are known.
+    /// `None`: the process leaves the list. Otherwise its reductions, if known.
     fn goes_on(&self, moved: &mut usize) -> Option<Option<u64>> {
         match signal::with_waiting(self.pid, |p| self.see(p, moved)) {
             Err(signal::NoProcess) => None,
-            // It runs, or is about to.
+            // The process runs, or is about to.
             Ok(None) => Some(None),
             Ok(Some(Seen::Shrunk)) => None,
             Ok(Some(Seen::Ran(reductions))) => Some(Some(reductions)),
@@ -126,6 +126,6 @@ impl Listed {
 pub(super) fn has_room(p: &Proc) -> bool {
     let s = p.heap.sizes();
     let room = (s.block + s.old_block).saturating_sub(s.used + s.stack + s.old_used);
-    // What matured may be dead by now; nobody knows until it is collected.
+    // Old-generation terms may be dead by now; only a collection can tell.
     room + s.old_used >= WORTH_WORDS
 }

@@ -1,10 +1,9 @@
-//! Samples the latencies of a scheduler at negligible cost. What is slow anyway is timed each time
-//! it happens: rounds in which it slept or looked for events, and the time slice behind a sleep. Of
-//! the others, of which there may be ten million a second, [`BURST_SLICES`] in a row are timed now
-//! and then, and each stands for its part of all there were since the last time. When that is
-//! depends on a count and on chance, never on how long anything takes. Long ones are rare and would
-//! make the sums depend on luck: they are found where the time between two looks at events is
-//! longer than usual, and stand for themselves.
+//! Samples the latencies of a scheduler at negligible cost. Slow events are timed each time: rounds
+//! with a sleep or a check, and the time slice after a sleep. Of all others, up to ten million a
+//! second, [`BURST_SLICES`] in a row are timed now and then; each timed slice stands for its share
+//! of those since the last burst. A burst's start depends on a count and on chance, never on how
+//! long anything takes. Long slices are rare and would make the sums depend on luck: they are
+//! detected when the time between two checks is longer than usual, and count individually.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,75 +14,76 @@ use super::metrics_page::{HistogramKind, MetricsCounter, Page};
 use super::{mailbox_latency, Scheduler};
 use crate::clock;
 
-/// Turns that are timed in a row, and those before them that only have the processor learn the way.
+/// Time slices timed in a burst, and slices before them that only warm up the branch predictor.
 const BURST_SLICES: u32 = 16;
 const WARM_UP_SLICES: u32 = 2;
-/// One row of so many is for how long partners wait.
+/// One burst in this many measures waits in the `next` slot instead.
 const BURSTS_PER_WAIT_SAMPLE: u32 = 4;
-/// With one row of so many a message is timed.
+/// One burst in this many also has a message timed.
 const BURSTS_PER_MESSAGE_SAMPLE: u32 = 2;
-/// Turns from one such row to the next: this many, and up to as many again, or where time slices
-/// are few, that many nanoseconds.
+/// Time slices between bursts: this many, plus a random number below this; or this many nanoseconds
+/// if time slices are few.
 const BURST_INTERVAL_SLICES: u32 = 16_384;
 const BURST_INTERVAL_NS: u64 = 10_000_000;
-/// A row begins up to so many time slices behind a look at events, which is no time slice like others.
+/// A burst begins a random number of time slices, below this, after a check: the first slices after
+/// one are not typical.
 const MAX_SLICES_AFTER_CHECK: u32 = 64;
-/// Turns that were not timed, to learn from.
+/// Untimed time slices needed to calibrate the overhead of timing.
 const CALIBRATION_SLICES: u64 = 1024;
-/// What is long.
+/// A long time slice or round.
 const LONG_SLICE_NS: u64 = 50_000;
-/// Up to this a time slice is so short that timing it shows; it does by less than an eighth of that.
+/// Slices shorter than this are distorted by timing; the distortion is below an eighth of it.
 const SHORT_SLICE_NS: u64 = 512;
 const MAX_OVERHEAD_PARTS: i64 = SHORT_SLICE_NS as i64 / 8 * PARTS_PER_NS;
-/// How many rows it takes to learn by how much.
+/// Bursts needed to learn the distortion.
 const CALIBRATION_BURSTS: i64 = 64;
-/// How long the time is reckoned by ticks, whose worth is known to some 50 parts in a million: what
-/// they lead away by is less than a reading of the clock takes.
+/// How long the clock is extrapolated from ticks. Their rate is known to some 50 parts in a
+/// million, so the error stays below the cost of reading the clock.
 const MAX_EXTRAPOLATED_NS: u64 = 50_000;
 
 pub(super) struct LatencySampler {
     ticks: Ticks,
     page: Page,
-    /// The time slice from which on a row may begin.
+    /// The time slice count from which a burst may begin.
     due: u64,
-    /// Turns of the row under way that are still to come, those before it among them; 0 for none.
+    /// Time slices left in the current burst, including the offset and warm-up; 0 outside a burst.
     left: u32,
-    /// The row is still to begin, and the time slices before it are not looked at.
+    /// In a burst, before the warm-up: time slices are not timed yet.
     early: bool,
     chance: u32,
     row: Burst,
-    /// Those that were timed one by one are not in the rows: rounds, turns.
+    /// Rounds and time slices that were timed individually, and are not in the bursts.
     timed: (u64, u64),
-    /// When the last row began, and when a message was last asked for.
+    /// When the last burst began, and when a message sample was last requested.
     last_row: u64,
     last_mail: u64,
-    /// When the time slice under way began, and when the last one ended, while that is looked at.
+    /// While slices are timed: when the current one began, and when the last one ended.
     began: u64,
     ended: u64,
-    /// What rounds and time slices last as a rule, in nanoseconds: the average of the last row.
+    /// Usual length of rounds and time slices in nanoseconds: the average of the last burst.
     usual: (u64, u64),
     slow: Slow,
     checked: Checked,
-    /// When a look at events read the clock last, in ticks, and what that said.
+    /// Ticks and clock value of the last check that read the clock.
     read: (u64, u64),
-    /// Turns that were not timed, and their time with their rounds, since the last row.
+    /// Untimed time slices since the last burst, and their time including their rounds.
     plain: (u64, u64),
-    /// How much longer a time slice and its round seem where they are timed, beyond what the
-    /// readings take: in parts of a nanosecond, times [`CALIBRATION_BURSTS`]. Below 0 where
-    /// readings take less than they should.
+    /// How much longer a slice and its round appear when timed, beyond the cost of the readings: in
+    /// parts of a nanosecond, times [`CALIBRATION_BURSTS`]. Negative if readings cost less than
+    /// assumed.
     disturbed: i64,
-    /// What rounds and time slices are still to get.
+    /// Rounding remainders of rounds and time slices.
     over: (Remainder, Remainder),
 }
 
-/// What is timed is noted in whole nanoseconds, none of it less than nothing; but a time slice may
-/// be as short as ten, and a processor's counter may go by steps of that. What is left over, or was
-/// too much, goes to the next, so that sums are right.
+/// Durations are recorded in whole nanoseconds and never below 0; but a time slice may be as short
+/// as ten, and a processor's counter may advance in steps of that. The remainder, positive or
+/// negative, carries over to the next duration, so that sums are right.
 #[derive(Default)]
 struct Remainder(i64);
 
 impl Remainder {
-    /// Whole nanoseconds of so many parts and what is over.
+    /// Whole nanoseconds of `parts` and the remainder.
     fn whole(&mut self, parts: i64) -> u64 {
         let all = parts.saturating_add(self.0);
         let ns = (all / PARTS_PER_NS).max(0);
@@ -92,18 +92,18 @@ impl Remainder {
     }
 }
 
-/// What each time slice of a row stands for, and what is in rows so far. Timing how long partners
-/// wait takes a reading in the middle of time slices, so there it is all that is timed: what is
-/// noted of the rest stands for nothing.
+/// Weight of each time slice in the burst, and how many slices are accounted for so far. Timing
+/// waits in `next` takes a reading in the middle of time slices, so such a burst measures only
+/// these waits: its slices and rounds have weight 0.
 #[derive(Default)]
 struct Burst {
     number: u32,
     rounds: u64,
     turns: u64,
-    /// Turns of processes that did not come from the queue; 0 where their waits are not timed.
+    /// Time slices of processes that did not come from the queue; 0 if their waits are not timed.
     nexts: u64,
     seen: (u64, u64, u64),
-    /// Sums of rounds and time slices that were timed, and how many there were of each.
+    /// Sums of timed rounds and slices, and the number of each.
     sum: (u64, u64),
     count: (u64, u64),
 }
@@ -114,20 +114,20 @@ struct Slow {
     since: Option<u64>,
     /// Ticks asleep.
     asleep: u64,
-    /// The time slice under way is the one behind it.
+    /// The current time slice is the one after such a round.
     behind: bool,
 }
 
-/// The last look at timers and events.
+/// The last check of timers and events.
 #[derive(Default)]
 struct Checked {
     began: u64,
     ended: u64,
-    /// Turns there had been.
+    /// Time slices so far at its end.
     at: u64,
-    /// It is not in a histogram yet: its round goes on, as far as is known.
+    /// It is not in a histogram yet: its round may still be going on.
     pending: bool,
-    /// Nothing was looked at since then.
+    /// Nothing was timed since then.
     alone: bool,
 }
 
@@ -163,17 +163,17 @@ impl LatencySampler {
     pub fn now(&self) -> u64 {
         self.ticks.now()
     }
-    /// Nanoseconds from one reading to the next, less what reading takes.
+    /// Nanoseconds from one reading to the next, less the cost of a reading.
     fn between(&self, from: u64, to: u64) -> u64 {
         self.ticks.between(from.wrapping_add(self.ticks.cost()), to)
     }
-    /// The same in parts, of a time slice or a round, and less what timing both adds to each.
+    /// The same in parts, for a slice or a round, also less the distortion by timing.
     fn undisturbed(&self, from: u64, to: u64) -> i64 {
         let parts = self.ticks.parts_between(from.wrapping_add(self.ticks.cost()), to);
         parts.saturating_sub(self.disturbed / (2 * CALIBRATION_BURSTS))
     }
-    /// From a row what time slices and rounds usually take; and from those before that were not
-    /// timed how much longer that is than it should be.
+    /// Learns from a burst how long slices and rounds usually take, and from the untimed slices
+    /// before it how much timing distorts.
     fn learn(&mut self) {
         let (sum, n) = (self.row.sum, self.row.count);
         let (turns, ns) = std::mem::take(&mut self.plain);
@@ -191,7 +191,7 @@ impl LatencySampler {
             );
         }
     }
-    /// One of so many, each as likely.
+    /// A random number below `n`.
     fn one_of(&mut self, n: u32) -> u64 {
         self.chance ^= self.chance << 13;
         self.chance ^= self.chance >> 17;
@@ -199,7 +199,7 @@ impl LatencySampler {
         u64::from(self.chance % n)
     }
 
-    /// Has turns timed where it is time for that.
+    /// Starts a burst if one is due.
     fn perhaps_row(&mut self, l: &Local, now: u64) {
         let n = turns(l.me);
         let each = u64::from(BURST_SLICES);
@@ -227,7 +227,7 @@ impl LatencySampler {
         r.nexts = part(nexts, &mut r.seen.2, waits);
         (r.sum, r.count) = Default::default();
         self.left = BURST_SLICES + WARM_UP_SLICES + self.one_of(MAX_SLICES_AFTER_CHECK) as u32;
-        // What is behind a sleep is looked at in any case.
+        // The slice after a sleep is timed in any case.
         self.early = self.slow.since.is_none();
         self.last_row = self.now();
         l.me.meter.watch(true);
@@ -241,18 +241,18 @@ impl LatencySampler {
         mailbox_latency::sample_within(self.one_of(ahead));
     }
 
-    /// Is the time slice under way one of those before a row?
+    /// Whether the current time slice comes before a burst's warm-up.
     pub fn is_early(&self) -> bool {
         self.early
     }
-    /// One of those has gone straight to the next.
+    /// Such a slice has switched straight to the next.
     pub fn passed(&mut self, me: &Scheduler) {
         self.left -= 1;
         if !self.stays_early(me) {
             self.began = self.now();
         }
     }
-    /// A time slice begins: is it one of those?
+    /// A time slice begins: whether it also comes before the warm-up.
     fn stays_early(&mut self, me: &Scheduler) -> bool {
         if self.early && self.left <= BURST_SLICES + WARM_UP_SLICES {
             self.early = false;
@@ -263,7 +263,7 @@ impl LatencySampler {
         self.early
     }
 
-    /// A time slice begins that somebody wants to hear of.
+    /// A time slice begins that is timed.
     #[cold]
     pub fn begins(&mut self, l: &Local) {
         if self.stays_early(l.me) {
@@ -274,7 +274,7 @@ impl LatencySampler {
         self.round_ends(l, now);
         self.began = self.now();
     }
-    /// The time slice of one partner has ended then, and that of the other begins now.
+    /// At `then` the slice of one partner ended; that of the other begins now.
     pub fn switched(&mut self, l: &Local, then: u64) {
         let now = self.now();
         self.turn_ends(l.me, then);
@@ -308,7 +308,7 @@ impl LatencySampler {
             l.next_mode.set(NEXT_TIMED);
         }
     }
-    /// The round is over in which it had nothing to run.
+    /// Ends a round in which the scheduler had nothing to run.
     fn idled(&mut self, since: u64, now: u64) {
         let asleep = std::mem::take(&mut self.slow.asleep);
         let all = self.ticks.between(since, now);
@@ -322,7 +322,7 @@ impl LatencySampler {
         self.timed.0 += 1;
         self.slow.behind = true;
     }
-    /// A time slice that was looked at has ended.
+    /// A timed slice has ended.
     #[cold]
     pub fn ends(&mut self, me: &Scheduler) {
         if self.early {
@@ -333,7 +333,7 @@ impl LatencySampler {
         self.turn_ends(me, now);
         self.ended = self.now();
     }
-    /// It has ended then.
+    /// The slice ended at `then`.
     pub fn ended(&mut self, me: &Scheduler, then: u64) {
         self.turn_ends(me, then);
         self.ended = then;
@@ -362,7 +362,7 @@ impl LatencySampler {
         }
     }
 
-    /// It is about to look at timers and events: when that is, in ticks, and on the clock.
+    /// A check begins: returns the time in ticks, and on the clock.
     pub fn check_begins(&mut self, me: &Scheduler) -> (u64, u64) {
         let now = self.now();
         let n = turns(me);
@@ -372,7 +372,8 @@ impl LatencySampler {
         self.settle(n);
         (now, self.on_the_clock(now))
     }
-    /// What [`clock::now`] says at that tick: read anew where ticks alone may have led away from it.
+    /// The value of [`clock::now`] at that tick: extrapolated, or read again if ticks alone may
+    /// have drifted.
     fn on_the_clock(&mut self, now: u64) -> u64 {
         let (then, said) = self.read;
         let since = self.ticks.between(then, now);
@@ -382,7 +383,7 @@ impl LatencySampler {
         self.read = (now, clock::now());
         self.read.1
     }
-    /// What so many time slices have taken that none was timed of.
+    /// Accounts for `n` untimed time slices.
     fn look_back(&mut self, n: u64, now: u64) {
         let all = self.between(self.checked.ended, now);
         let (round, turn) = self.usual;
@@ -408,7 +409,7 @@ impl LatencySampler {
         self.publish(me);
         self.perhaps_row(l, ended);
     }
-    /// The round is over in which it looked at events.
+    /// Ends the round of the last check.
     fn settle(&mut self, n: u64) {
         let c = &mut self.checked;
         if c.pending && n > c.at {
@@ -419,13 +420,13 @@ impl LatencySampler {
         }
     }
 
-    /// It has nothing to run. The next time slice is looked at.
+    /// The scheduler has nothing to run. The next time slice is timed.
     pub fn idles(&mut self, l: &Local) {
         let now = self.now();
         self.settle(turns(l.me));
         self.perhaps_row(l, now);
         if self.ticks.between(self.last_mail, now) >= BURST_INTERVAL_NS {
-            // Where there is little to do there are no rows.
+            // An idle scheduler has no bursts to request it.
             self.ask_for_mail(mailbox_latency::SHORT_SAMPLE_INTERVAL);
         }
         let checked = std::mem::take(&mut self.checked);
@@ -435,19 +436,19 @@ impl LatencySampler {
         l.me.meter.watch(true);
         self.publish(l.me);
     }
-    /// It falls asleep; when that was.
+    /// The scheduler falls asleep; returns the time.
     pub fn falls_asleep(&self, me: &Scheduler) -> u64 {
         self.publish(me);
         self.now()
     }
-    /// It slept from then on, and is up. Was it woken by another thread?
+    /// The scheduler slept since `from`; `woken`: another thread woke it.
     pub fn slept(&mut self, me: &Scheduler, from: u64, woken: bool) {
         self.slow.asleep += self.now().wrapping_sub(from);
         self.page.add(MetricsCounter::Sleeps, 1);
         self.page.add(MetricsCounter::Woken, u64::from(woken));
         self.publish(me);
     }
-    /// Shows what is counted elsewhere.
+    /// Publishes counters kept elsewhere.
     fn publish(&self, me: &Scheduler) {
         let c = &me.counters;
         self.page.set(MetricsCounter::Switches, c.turns.load(Relaxed));
@@ -471,7 +472,8 @@ mod tests {
         let all: Vec<u64> = parts.iter().map(|p| over.whole(*p)).collect();
         assert_eq!(all, [1, 0, 1, 0, 0, 0, 0, 100, 0, 0]);
         assert_eq!(102 * PARTS_PER_NS + over.0, parts.iter().sum::<i64>());
-        // What was far too much, as on a processor whose counter is behind, is not paid back for ever.
+        // An excess far too large, as on a processor whose counter runs behind, is not paid back
+        // for ever.
         assert_eq!((over.whole(i64::MIN / 4), over.0), (0, -MAX_OVERHEAD_PARTS));
         assert_eq!((over.whole(MAX_OVERHEAD_PARTS), over.whole(2 * PARTS_PER_NS)), (0, 2));
     }

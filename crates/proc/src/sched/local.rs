@@ -1,4 +1,4 @@
-//! What belongs to one scheduler thread.
+//! State that belongs to one scheduler thread.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -20,64 +20,63 @@ use crate::Proc;
 pub(super) struct Local {
     /// Its number, from 0.
     pub id: usize,
-    /// What others see of it.
+    /// The part that other threads see.
     pub me: &'static Scheduler,
     /// The identity under which it queues run tokens.
     pub thread: ThreadId,
     /// The process that runs.
     pub current_task: CurrentTask,
-    /// Reductions until timers and events are looked at again.
+    /// Reductions until the next check of timers and events.
     pub until_check: Cell<i64>,
-    /// [`NEXT_CLOSED`], or: a process runs. What it wakes may go to `next`.
+    /// [`NEXT_CLOSED`] between time slices; else a process runs, and one it wakes may go to `next`.
     pub next_mode: Cell<u8>,
-    /// What `next_mode` becomes with each time slice: [`NEXT_OPEN`] or [`NEXT_PREFETCHING`].
+    /// Value of `next_mode` during a time slice: [`NEXT_OPEN`] or [`NEXT_PREFETCHING`].
     pub usual_next_mode: Cell<u8>,
     pub predictor: Cell<WakePredictor>,
-    /// When the one in `next` was woken, in ticks, where that is looked at; else 0.
+    /// When the process in `next` was woken, in ticks, if that is sampled; else 0.
     pub next_since: Cell<u64>,
     pub sampler: RefCell<LatencySampler>,
     pub small_collections: SmallCollections,
     /// Reductions that the time slice under way began with.
     pub given: Cell<i64>,
-    /// LIFO slot: the head of the queue of normal priority. It is filled only while nothing else is
+    /// LIFO slot: the head of the normal-priority queue. It is filled only while nothing else is
     /// runnable here, so that it never overtakes a process.
     pub next: Cell<Option<QueuedToken>>,
-    /// The process that waited last, not parked. Its partner is likely to be the next to run here,
-    /// and to answer.
+    /// The process that waited last, not parked. Its partner likely runs here next and answers it.
     pub unparked: UnparkedSlot,
-    /// Off with one scheduler, where parking takes no atomic operation anyway.
+    /// False with one scheduler, where parking takes no atomic operation anyway.
     keeps_unparked: bool,
-    /// The last monitor of the process that runs here, held back until its next signal to that
-    /// process or another monitor, or the end of its time slice: mostly a message follows.
+    /// The running process's last monitor signal, held back until its next signal to that process,
+    /// its next monitor, or the end of its time slice: mostly a message follows.
     pub deferred_monitor: Cell<Option<Control>>,
-    /// Whom it goes to, or `NOBODY`.
+    /// Receiver of `deferred_monitor`, or `NOBODY`.
     pub deferred_to: Cell<u32>,
-    /// Its time slice has begun, but something is to be seen to before it runs.
+    /// A process whose time slice has begun, but which needs attention before it runs.
     pub picked: Cell<Option<RunToken>>,
     pub queues: RefCell<Queues>,
     pub timers: RefCell<TimerQueue>,
-    /// Processes that have ended, whose links and monitors are not all told yet.
+    /// Ended processes whose links and monitors are not all notified yet.
     pub exits: RefCell<VecDeque<ExitProgress>>,
-    /// Processes whose heaps have much room.
+    /// Processes whose heaps have much free space.
     pub idle_heaps: IdleHeaps,
 }
 
 /// No process has this number.
 pub(super) const NOBODY: u32 = u32::MAX;
 
-/// What `next_mode` says. When timed, it is looked at when the other was woken; with prefetching
-/// on, the memory of who is woken is fetched.
+/// Values of `next_mode`. `NEXT_TIMED` records when the process in `next` was woken;
+/// `NEXT_PREFETCHING` prefetches the memory of the woken process and its predicted successors.
 pub(super) const NEXT_CLOSED: u8 = 0;
 pub(super) const NEXT_OPEN: u8 = 1;
 pub(super) const NEXT_TIMED: u8 = 2;
 pub(super) const NEXT_PREFETCHING: u8 = 3;
 
 impl Local {
-    /// Has the latency sampler note something, where there is one.
+    /// Calls `note` with the latency sampler, if the build has one.
     pub fn sample<T>(&self, note: impl FnOnce(&mut LatencySampler) -> T) -> Option<T> {
         kvik_sys::METERED.then(|| note(&mut self.sampler.borrow_mut()))
     }
-    /// The thread becomes this scheduler.
+    /// Makes the calling thread this scheduler.
     pub fn start(id: usize, me: &'static Scheduler) -> &'static Local {
         let here = ThreadId::new();
         let l: &Local = Box::leak(Box::new(Local {
@@ -109,13 +108,12 @@ impl Local {
         LOCAL.set(Some(l));
         l
     }
-    /// The thread is no scheduler any more.
+    /// Ends the calling thread's role as a scheduler.
     pub fn stop() {
         mailbox_latency::record_on(None);
         LOCAL.set(None)
     }
-    /// Lets a process that waits here have its next time slice as one of that priority. False: it
-    /// does not.
+    /// Raises a process queued here for its next time slice. False: it is not queued here.
     pub fn raise(&self, pid: u32, to: Priority) -> bool {
         let mut q = self.queues.borrow_mut();
         match self.next.take() {
@@ -124,7 +122,7 @@ impl Local {
         }
         q.raise(pid, to)
     }
-    /// A process may run: at the tail of the run queue, which is `next` where nothing else is runnable.
+    /// Queues a woken process at the tail, which is `next` if nothing else is runnable.
     #[inline(always)]
     fn wake(&self, t: RunToken) {
         let first = self.next.take();
@@ -133,12 +131,12 @@ impl Local {
         }
         self.wake_in_order(first, t);
     }
-    /// May it go to `next`, where that is free?
+    /// Whether it may go to `next`, provided that is free.
     #[inline(always)]
     fn fits_next(&self, t: &RunToken) -> bool {
         self.queues.borrow().len == 0 && t.task().priority() == Priority::Normal
     }
-    /// Looks whether there are many processes.
+    /// Enables prefetching if there are many processes.
     pub fn update_prefetching(&self) {
         self.usual_next_mode.set(if wake_prefetch::is_active() {
             NEXT_PREFETCHING
@@ -146,7 +144,7 @@ impl Local {
             NEXT_OPEN
         });
     }
-    /// The same where others are runnable, or the wake-up is timed or with prefetching on.
+    /// Like `wake`, if others are runnable, or the wake-up is timed or prefetching is on.
     #[inline(never)]
     fn wake_in_order(&self, first: Option<QueuedToken>, t: RunToken) {
         let mode = self.next_mode.get();
@@ -164,7 +162,7 @@ impl Local {
         self.next.set(first);
         self.queues.borrow_mut().push(t);
     }
-    /// A process waits from now on, of which nobody wants to be told.
+    /// Lets a process wait, with no tracer or profiler to notify.
     #[inline(always)]
     pub fn let_wait(&self, t: RunToken) {
         let leaves = match self.keeps_unparked && !t.private().has_signals() {
@@ -185,7 +183,7 @@ impl Local {
 }
 
 thread_local! {
-    /// None where the thread is no scheduler. A scheduler's is never dropped: its thread ends with the
+    /// None if the thread is no scheduler. A scheduler's is never dropped: its thread ends with the
     /// program.
     static LOCAL: Cell<Option<&'static Local>> = const { Cell::new(None) };
 }
@@ -199,7 +197,7 @@ pub fn used_in_turn(p: &Proc) -> u64 {
     local().map_or(0, |l| l.used(p) as u64)
 }
 impl Proc {
-    /// With those of this time slice, for the process itself.
+    /// Reductions used, for the process itself including those of this time slice.
     pub fn reductions_now(&self, own: bool) -> u64 {
         let turn = if own { used_in_turn(self) } else { 0 };
         self.reductions.get() + turn
@@ -210,8 +208,8 @@ impl Proc {
 pub fn current() -> Option<usize> {
     local().map(|l| l.id)
 }
-/// Has the scheduler that this thread is look for events once the time slice under way is over, before
-/// anything else runs there.
+/// Makes this thread's scheduler poll for events as soon as the current time slice ends, before
+/// anything else runs.
 pub fn look_after_turn() {
     if let Some(l) = local() {
         l.until_check.set(0);
@@ -220,22 +218,23 @@ pub fn look_after_turn() {
 pub fn is_scheduler() -> bool {
     local().is_some()
 }
-/// Shows a process that waits for its time slice here and has nothing to handle first.
+/// Calls `f` with a process queued here that has no signals to handle first.
 #[inline]
 pub(crate) fn with_queued<A>(task: &Task, f: impl FnOnce(&Proc) -> A) -> Option<A> {
     task.with_queued(local()?.thread, f)
 }
-/// The same whatever there is for it to handle.
+/// Like [`with_queued`], whatever signals are pending.
 #[inline]
 pub(crate) fn with_queued_any<A>(task: &Task, f: impl FnOnce(&Proc) -> A) -> Option<A> {
     task.with_queued_any(local()?.thread, f)
 }
-/// A process that waits in this thread's unparked slot: its wait is over, or it goes back there.
+/// Takes a process from this thread's unparked slot. The caller ends its wait or puts it back
+/// ([`keep_unparked`]).
 #[inline]
 pub(crate) fn take_unparked(task: &Task) -> Option<RunToken> {
     local()?.unparked.take_if(task)
 }
-/// One that came from the unparked slot waits on.
+/// Puts back a process taken from the unparked slot, which waits on.
 pub(crate) fn keep_unparked(t: RunToken) {
     match local() {
         Some(l) => l.let_wait(t),
@@ -263,15 +262,16 @@ pub(super) fn add_timer(at: At, due: Due) -> bool {
     l.timers.borrow_mut().add(at, due);
     true
 }
-/// Tells the rest between the time slices of processes; at once where there are none.
+/// Notifies the remaining links and monitors between time slices; at once on a thread that is no
+/// scheduler.
 pub(crate) fn continue_exit_later(mut f: ExitProgress) {
     match local() {
         None => while !f.step() {},
         Some(l) => l.exits.borrow_mut().push_back(f),
     }
 }
-/// The heap of the process that runs was collected: if that left much room, it is looked at again
-/// once the process may have gone idle.
+/// The running process's heap was collected: if that left much free space, the process is
+/// re-examined once it may have gone idle.
 #[inline]
 pub fn note_collection(p: &Proc) {
     if !p.flag(flag::IDLE_LISTED) && idle_heaps::has_room(p) {

@@ -1,9 +1,8 @@
-//! Samples how long messages lie in mailboxes. To stamp each would cost more than all other
-//! sampling, so now and then one is: a scheduler that begins a row (see `sample`) asks for it, and
-//! the one that is sent so many behind that, by whichever process, goes with the time it was sent.
-//! It takes the way of signals that are no messages, and a slot of its own kind in the mailbox:
-//! what sends and takes other messages has nothing to look at for it but a word it looks at
-//! already.
+//! Samples how long messages lie in mailboxes. Stamping each would cost more than all other
+//! sampling. Instead, a scheduler that begins a burst (see `latency_sampler`) requests a sample,
+//! and the message sent a random number of messages later, by any process, is stamped with its send
+//! time. It travels as a control signal, and has its own kind of slot in the mailbox: the normal
+//! send and receive paths test no word that they do not test already.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -11,30 +10,32 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use super::metrics_page::{HistogramKind, Page};
 use crate::tracing_on;
 
-/// A message among so many is the one: who sends many in a time slice would else always show the first.
+/// A random message among this many is stamped: with a fixed choice, a process that sends many in a
+/// time slice would always have its first one stamped.
 pub const SAMPLE_INTERVAL: u32 = 256;
-/// The same where few are sent.
+/// The same if few messages are sent.
 pub const SHORT_SAMPLE_INTERVAL: u32 = 4;
 
 kvik_state::vm_state! {
-    /// Messages until then. Schedulers may miss each other's counting, which chance forgives.
+    /// Messages until the sample. Schedulers may overwrite each other's decrements; the choice is
+    /// random anyway.
     static UNTIL_SAMPLE: AtomicU32 = AtomicU32::new(0);
 }
 
 thread_local! {
-    /// None where the thread is no scheduler.
+    /// None if the thread is no scheduler.
     static PAGE: Cell<Option<Page>> = const { Cell::new(None) };
 }
-/// Where the scheduler that this thread is notes how long messages lay that are taken on it.
+/// Sets where this thread's scheduler records the latency of messages taken on it.
 pub(super) fn record_on(page: Option<Page>) {
     PAGE.set(page)
 }
-/// One message behind so many is to be timed.
+/// Requests that the message `n` messages from now be stamped.
 pub fn sample_within(n: u64) {
     UNTIL_SAMPLE.store(n as u32 + 1, Relaxed);
     tracing_on::time_message(true);
 }
-/// A message is sent while one is to be timed: is it this one?
+/// Counts a message sent while a sample is pending: whether it is the one.
 pub fn is_due() -> bool {
     let n = UNTIL_SAMPLE.load(Relaxed);
     if n > 1 {
@@ -47,7 +48,7 @@ pub fn is_due() -> bool {
 pub fn now() -> u64 {
     kvik_env::clock::tsc::ticks().now()
 }
-/// One that was sent then was taken.
+/// Records that a message sent at `sent` was taken.
 #[cold]
 pub fn taken(sent: u64) {
     if let Some(page) = PAGE.get() {

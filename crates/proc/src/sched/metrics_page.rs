@@ -1,12 +1,12 @@
-//! The metrics page: what the schedulers say of themselves, in words that each writes for itself
-//! with plain stores and anybody may read at any time, other programs of the same user too (the
-//! file behind them is sealed and has no name; see `kvik_env::shared`). Reading it stops and wakes
-//! nobody.
+//! The metrics page: each scheduler's counters and histograms, in words that it alone writes, with
+//! plain stores. Any thread may read them at any time, and so may other programs of the same user
+//! (the file behind them is sealed and has no name; see `kvik_env::shared_memory`). Reading stops
+//! and wakes no scheduler.
 //!
 //! | words | |
 //! |---|---|
-//! | 0..64 | the head: [`Head`]; from 32 on what threads that are no schedulers ask of the system |
-//! | for each scheduler 32 | counters: [`MetricsCounter`]; the last 16 what it asks of the system |
+//! | 0..64 | the head: [`Head`]; from 32 on the system calls of threads that are no schedulers |
+//! | for each scheduler 32 | counters: [`MetricsCounter`]; the last 16 count its system calls |
 //! | then 7 times 48 | histograms: [`HistogramKind`]; the sum, then the buckets |
 
 use std::array::from_fn;
@@ -27,11 +27,11 @@ pub const NAME: &str = "kvik-meter-2";
 const MAGIC: u64 = u64::from_le_bytes(*b"kvikmtr2");
 const HEAD: usize = 64;
 const COUNTS: usize = 32;
-/// Where in the counters, and in the head, `kvik_sys::syscall_counters` has its words.
+/// Offset of the `kvik_sys::syscall_counters` words within the counters, and within the head.
 const CALLS: usize = 16;
 const OTHERS: usize = 32;
 const PAGE: usize = COUNTS + KINDS.len() * histogram::WORDS;
-/// More words than any metrics page has.
+/// Upper bound on the words of a metrics page.
 pub const MOST_WORDS: usize = HEAD + 1024 * PAGE;
 
 #[derive(Copy, Clone)]
@@ -45,25 +45,25 @@ enum Head {
 /// Counters of a scheduler. Times are in nanoseconds.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum MetricsCounter {
-    /// Turns of processes.
+    /// Time slices of processes.
     Switches = 0,
     Reductions = 1,
-    /// Processes that it gave to others.
+    /// Processes given to other schedulers.
     Given = 2,
-    /// Times it slept, and how many of these another thread ended.
+    /// Number of sleeps, and how many of these another thread ended.
     Sleeps = 3,
     Woken = 4,
-    /// Times it looked at timers and asked the system for events without sleeping.
+    /// Checks of timers and events without sleeping.
     Checks = 5,
     Slept = 6,
-    /// Since when it sleeps, counted from when the VM began; 0 while it doesn't.
+    /// When the current sleep began, counted from the start of the VM; 0 while awake.
     Asleep = 7,
     Started = 8,
-    /// Runnable processes that wait, when it last looked.
+    /// Queued processes at the last check.
     Queued = 9,
 }
 
-/// Those that are shown, with their names.
+/// Counters that are shown, with their names.
 const SHOWN: [(&str, MetricsCounter); 6] = [
     ("switches", MetricsCounter::Switches),
     ("reductions", MetricsCounter::Reductions),
@@ -73,7 +73,7 @@ const SHOWN: [(&str, MetricsCounter); 6] = [
     ("checks", MetricsCounter::Checks),
 ];
 
-/// Bytes that were read and written, and those that came and went through ports.
+/// Bytes read and written, and bytes received and sent through ports.
 const BYTES: [(&str, SyscallCounter); 4] = [
     ("read", SyscallCounter::ReadBytes),
     ("written", SyscallCounter::WrittenBytes),
@@ -81,22 +81,22 @@ const BYTES: [(&str, SyscallCounter); 4] = [
     ("output", SyscallCounter::Output),
 ];
 
-/// Histograms of a scheduler. A round is what lies between the time slices of two processes.
+/// Histograms of a scheduler. A round is the time between the time slices of two processes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum HistogramKind {
-    /// Rounds in which it did not sleep.
+    /// Rounds without a sleep.
     Round = 0,
-    /// Rounds in which it slept: all of their time.
+    /// Rounds with a sleep: all of their time.
     Slept = 1,
-    /// The same, less the time it slept.
+    /// The same, without the time asleep.
     Awake = 2,
     /// How long a runnable process waited for its time slice.
     Wait = 3,
-    /// How long its time slice was.
+    /// Length of time slices.
     Run = 4,
     /// Collections.
     Gc = 5,
-    /// How long a message lay in the mailbox, from when it was sent until it was taken: of some.
+    /// How long a message lay in the mailbox, from its sending until it was taken; sampled.
     Mail = 6,
 }
 
@@ -110,12 +110,12 @@ pub const KINDS: [HistogramKind; 7] = [
     HistogramKind::Mail,
 ];
 
-/// What one scheduler writes to.
+/// The part of the page that one scheduler writes.
 #[derive(Copy, Clone)]
 pub(super) struct Page(&'static [AtomicU64]);
 
 impl Page {
-    /// This thread is the scheduler: what it asks of the system is counted here.
+    /// To be called on the scheduler's thread: its system calls are counted here from now on.
     pub fn begin(self) {
         syscall_counters::here(calls(self.0, CALLS));
     }
@@ -142,14 +142,14 @@ impl Page {
 
 struct MetricsPage {
     words: &'static [AtomicU64],
-    /// Shows them to others; `None` where the system has no such files.
+    /// Makes the words visible to other programs; `None` if the system has no such files.
     _file: Option<OwnedFd>,
 }
 kvik_state::vm_state! {
     static METRICS: OnceLock<MetricsPage> = OnceLock::new();
 }
 
-/// Puts it up. The first call counts.
+/// Creates the page. Later calls do nothing.
 pub(super) fn publish(schedulers: usize) {
     METRICS.get_or_init(|| {
         let n = HEAD + schedulers * PAGE;
@@ -165,7 +165,8 @@ pub(super) fn publish(schedulers: usize) {
         ];
         for (at, to) in head {
             if let Some(w) = words.get(at as usize) {
-                // Who sees the last of them has the others.
+                // The release store pairs with a reader's acquire: a reader that sees the last word
+                // sees the others.
                 w.store(to, Release);
             }
         }
@@ -173,30 +174,30 @@ pub(super) fn publish(schedulers: usize) {
         MetricsPage { words, _file: file }
     });
 }
-/// What `kvik_sys::syscall_counters` writes to, there.
+/// The words that `kvik_sys::syscall_counters` writes.
 fn calls(words: &[AtomicU64], from: usize) -> &[AtomicU64] {
     words.get(from..from + syscall_counters::WORDS).unwrap_or(&[])
 }
-/// What that scheduler, from 0, writes to.
+/// The part of the page that scheduler `id`, from 0, writes.
 pub(super) fn page(id: usize) -> Page {
     let words = METRICS.get().map_or(&[][..], |b| b.words);
     let from = HEAD + id * PAGE;
     Page(words.get(from..from + PAGE).unwrap_or(&[]))
 }
 
-/// What was read of one scheduler, or of several together.
+/// Metrics read from one scheduler, or the sum of several.
 #[derive(Clone, Default, Debug)]
 pub struct SchedulerMetrics {
     counts: [u64; COUNTS],
     calls: [u64; syscall_counters::WORDS],
     histograms: [Histogram; KINDS.len()],
-    /// Nanoseconds it has been there, and of these asleep.
+    /// Nanoseconds since it started, and nanoseconds asleep.
     pub time: u64,
     pub asleep: u64,
 }
 
 impl SchedulerMetrics {
-    /// Read at that time, counted from when the VM began.
+    /// From words read at `now`, counted from the start of the VM.
     fn of(words: &[u64], now: u64) -> SchedulerMetrics {
         let mut v = SchedulerMetrics::default();
         v.counts.iter_mut().zip(words).for_each(|(to, n)| *to = *n);
@@ -221,12 +222,12 @@ impl SchedulerMetrics {
         (v.time, v.asleep) = (f(self.time, other.time), f(self.asleep, other.asleep));
         v
     }
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn and(&self, other: &SchedulerMetrics) -> SchedulerMetrics {
         self.with(other, u64::saturating_add, Histogram::and)
     }
-    /// What came since it was like that.
+    /// The difference from an earlier reading.
     #[must_use]
     pub fn since(&self, before: &SchedulerMetrics) -> SchedulerMetrics {
         self.with(before, u64::saturating_sub, Histogram::since)
@@ -238,7 +239,7 @@ impl SchedulerMetrics {
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         SHOWN.into_iter().map(|(name, c)| (name, self.count(c)))
     }
-    /// What was asked of the system; bytes.
+    /// One of the system call counters, in calls or bytes.
     pub fn asked(&self, w: SyscallCounter) -> u64 {
         self.calls.get(w as usize).copied().unwrap_or(0)
     }
@@ -253,7 +254,7 @@ impl SchedulerMetrics {
     pub fn histogram(&self, k: HistogramKind) -> Histogram {
         self.histograms.get(k as usize).cloned().unwrap_or_default()
     }
-    /// The time between the time slices of two processes; with the time asleep in it, or without.
+    /// The time between the time slices of two processes, including or excluding the time asleep.
     pub fn schedule(&self, asleep: bool) -> Histogram {
         let slept = if asleep { HistogramKind::Slept } else { HistogramKind::Awake };
         self.histogram(HistogramKind::Round).and(&self.histogram(slept))
@@ -264,17 +265,17 @@ fn calls_of(words: &[u64], from: usize) -> [u64; syscall_counters::WORDS] {
 }
 type Join = fn(&Histogram, &Histogram) -> Histogram;
 
-/// What was read of a metrics page.
+/// Metrics read from a metrics page.
 #[derive(Clone, Default, Debug)]
 pub struct Metrics {
     pub schedulers: Vec<SchedulerMetrics>,
-    /// What all other threads together have asked of the system; the rest of it is empty.
+    /// System calls of all other threads; the other fields are empty.
     pub others: SchedulerMetrics,
 }
 
 impl Metrics {
-    /// From the words of a metrics page, read at that time of the system's monotonic clock. `None`
-    /// where they are something else.
+    /// Parses the words of a metrics page, read at `now` on the system's monotonic clock. `None` if
+    /// they have another format.
     pub fn of(words: &[u64], now: u64) -> Option<Metrics> {
         let head = |h: Head| words.get(h as usize).copied();
         let n = usize::try_from(head(Head::Schedulers)?).ok()?;
@@ -289,7 +290,7 @@ impl Metrics {
             SchedulerMetrics { calls: calls_of(words, OTHERS), ..SchedulerMetrics::default() };
         Some(Metrics { schedulers, others })
     }
-    /// All schedulers together, and with them what other threads asked of the system.
+    /// The sum of all schedulers, including the system calls of other threads.
     pub fn all(&self) -> SchedulerMetrics {
         self.schedulers.iter().fold(self.others.clone(), |a, v| a.and(v))
     }

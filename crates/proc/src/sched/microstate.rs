@@ -1,5 +1,6 @@
-//! Microstate accounting: what a thread spends its time on. Each thread says what it is at, in a
-//! word of its own; while accounting is on, it adds up the time between such changes. Others read.
+//! Microstate accounting: what a thread spends its time on. Each thread writes its current state to
+//! a word of its own; while accounting is on, it adds up the time between changes. Other threads
+//! read both.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering::Relaxed};
@@ -8,18 +9,18 @@ use kvik_sys::METERED;
 
 use crate::clock;
 
-/// What a thread is at. The order is that of [`Microstate::NAMES`].
+/// A thread's state, in the order of [`Microstate::NAMES`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Microstate {
-    /// Timers, memory to be given back, ends of processes.
+    /// Timers, freeing memory, notifying links and monitors of ended processes.
     Aux = 0,
-    /// Asks the system for events, without waiting.
+    /// Polls for events without waiting.
     CheckIo = 1,
     /// Runs a process.
     Emulator = 2,
     Gc = 3,
-    /// Looks for what to do next.
+    /// Selects what to do next.
     Other = 4,
     Port = 5,
     Sleep = 6,
@@ -50,17 +51,17 @@ pub fn on() -> bool {
     ON.load(Relaxed)
 }
 
-/// Who wants to hear of changes: microstate accounting, the scheduler's latency sampler; and of
-/// time slices alone, tracing.
+/// Observers of state changes, as bits: microstate accounting and the latency sampler; and of time
+/// slices alone, tracing.
 pub(super) const ACCOUNT: u8 = 1;
 const SAMPLE: u8 = 2;
 pub(super) const TRACE: u8 = 4;
 
-/// One thread's time.
+/// One thread's state and times.
 pub struct MicrostateClock {
     state: AtomicU8,
     heard: AtomicU8,
-    /// Since when it is at that, as far as that is not added up; 0 for nothing to add. Who takes it
+    /// When the time not yet added up began; 0 for nothing to add. The thread that swaps the value
     /// out adds it.
     since: AtomicU64,
     ns: [AtomicU64; 7],
@@ -81,7 +82,7 @@ impl MicrostateClock {
             ns: [const { AtomicU64::new(0) }; 7],
         }
     }
-    /// The thread begins something else; what it was at before. Only for the thread itself.
+    /// Sets the state and returns the old one. Only for the thread itself.
     #[inline(always)]
     pub fn enter(&self, s: Microstate) -> Microstate {
         if !METERED {
@@ -94,16 +95,16 @@ impl MicrostateClock {
         }
         Microstate::of(was)
     }
-    /// What the thread is at now.
+    /// The thread's current state.
     pub fn state(&self) -> Microstate {
         Microstate::of(self.state.load(Relaxed))
     }
-    /// Who wants to hear of changes.
+    /// The observers, as bits.
     #[inline(always)]
     pub(super) fn heard(&self) -> u8 {
         self.heard.load(Relaxed)
     }
-    /// A time slice begins or ends. True where the latency sampler is to hear of it.
+    /// A time slice begins or ends. True if the latency sampler is to be told.
     #[inline(always)]
     pub(super) fn turns(&self, s: Microstate) -> bool {
         if METERED && self.heard() != 0 {
@@ -115,7 +116,7 @@ impl MicrostateClock {
         }
         false
     }
-    /// Has the latency sampler hear of time slices, or no more.
+    /// Switches the latency sampler's timing of time slices on or off.
     pub(super) fn watch(&self, on: bool) {
         self.hear(SAMPLE, on)
     }
@@ -171,16 +172,18 @@ impl MicrostateClock {
     }
 }
 
-/// Meters of schedulers, and others.
+/// Applies `f` to the schedulers' clocks, and to others.
 fn each(others: &[&MicrostateClock], f: impl Fn(&MicrostateClock)) {
     super::all().iter().for_each(|s| f(&s.meter));
     others.iter().for_each(|m| f(m));
 }
-/// Something is traced, or nothing any more: schedulers go from turn to turn in the loop, or straight.
+/// Switches tracing's bit on or off: with it, schedulers switch processes in the loop, not
+/// directly.
 pub(crate) fn trace(on: bool) {
     each(&[], |m| m.hear(TRACE, on));
 }
-/// Switches accounting on or off for schedulers and for threads with these meters; what it was.
+/// Switches accounting on or off for schedulers and for threads with these clocks; returns the old
+/// setting.
 pub fn switch(to: bool, others: &[&MicrostateClock]) -> bool {
     let now = clock::now();
     let was = ON.swap(to, Relaxed);
@@ -189,26 +192,26 @@ pub fn switch(to: bool, others: &[&MicrostateClock]) -> bool {
     }
     was
 }
-/// All counters go back to 0.
+/// Sets all counters to 0.
 pub fn reset(others: &[&MicrostateClock]) {
     let now = clock::now();
     each(others, |m| m.reset(now));
 }
 
-/// Collections of small heaps take little more than to time them does. So where there are many, one
-/// in [`SmallCollections::SAMPLE_INTERVAL`] is timed, and stands for all since the last one; behind
-/// a sleep the first is, and then ever fewer.
+/// Selects which collections of small heaps to time: one takes hardly longer than timing it does.
+/// One in [`SmallCollections::SAMPLE_INTERVAL`] is timed and stands for all since the last one.
+/// After a sleep the first is timed, then ever fewer.
 #[derive(Default)]
 pub(super) struct SmallCollections {
-    /// Those since the last that was timed, and how many have to be until the next is.
+    /// Collections since the last one timed, and the count at which the next is.
     since: Cell<u32>,
     apart: Cell<u32>,
 }
 
 impl SmallCollections {
-    /// An odd number: of two processes that collect in turn, both are seen.
+    /// Odd, so that with two processes that collect in turn, both are sampled.
     const SAMPLE_INTERVAL: u32 = 31;
-    /// One more. How many it stands for; 0 where it is not timed.
+    /// Counts a collection. Returns its weight; 0 if it is not timed.
     #[inline]
     pub(super) fn one(&self) -> u32 {
         let n = self.since.get() + 1;

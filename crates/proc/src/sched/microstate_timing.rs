@@ -1,5 +1,5 @@
-//! Microstate accounting for the scheduler that runs this: what it is at while a function runs, and how
-//! long collections take. What is added up is in `microstate.rs`.
+//! Microstate accounting for the current scheduler: its state while a function runs, and the time
+//! collections take. The sums are in `microstate.rs`.
 
 use kvik_env::clock::tsc::ticks;
 use kvik_sys::METERED;
@@ -7,14 +7,14 @@ use kvik_sys::METERED;
 use super::metrics_page::HistogramKind;
 pub use super::microstate::{on, reset, switch, Microstate, MicrostateClock};
 
-/// The scheduler that runs this, if one does.
+/// The current thread's scheduler, if it is one.
 fn here() -> Option<&'static super::Scheduler> {
     super::local::local().map(|l| l.me)
 }
-/// The words of a heap that is not small.
+/// Words from which on a heap is not small.
 const LARGE_HEAP: usize = 4096;
 
-/// Times a collection of a heap of so many words.
+/// Times a collection of a heap of `words` words.
 pub fn collecting<R>(words: usize, f: impl FnOnce() -> R) -> R {
     let Some(l) = super::local::local().filter(|_| METERED) else { return f() };
     let meter = &l.me.meter;
@@ -33,7 +33,7 @@ pub fn collecting<R>(words: usize, f: impl FnOnce() -> R) -> R {
     meter.enter(was);
     r
 }
-/// Notes what the scheduler that runs this is at while `f` runs.
+/// Sets the current scheduler's state while `f` runs.
 #[inline]
 pub fn during<R>(s: Microstate, f: impl FnOnce() -> R) -> R {
     let Some(me) = here().filter(|_| METERED) else { return f() };

@@ -1,8 +1,8 @@
-//! Schedulers: one thread each, with run queues only it touches.
+//! Schedulers: one thread each, with run queues that only this thread touches.
 //!
-//! A process that is woken goes to the tail of the waker's own queue, in OTP's order. Nothing is ever
-//! stolen: a scheduler gives half of its work to one that sleeps when there are processes that use up
-//! their time slices, or such as have waited long.
+//! A woken process goes to the tail of the waker's queue, in OTP's order. There is no work
+//! stealing: a scheduler gives half of its work to a sleeping one if processes use up their time
+//! slices or have waited long.
 
 mod context_switch;
 mod deferred_monitor;
@@ -59,19 +59,19 @@ pub fn online_cpus() -> usize {
     kvik_env::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// What a scheduler gets from other threads.
+/// Work that a scheduler receives from other threads.
 enum Work {
     Run(RunToken),
     Timer(At, Due),
     /// A timer in its queue was cancelled.
     Forget(At, Due),
-    /// Where it alone may send it (see `kvik_sync::single_threaded`).
+    /// A signal that only this scheduler may send (see `kvik_sync::single_threaded`).
     Signal(u32, Signal),
     Raise(u32, Priority),
 }
 
-/// What other threads see of a scheduler. In cache lines of its own, as it writes its counters with
-/// each time slice.
+/// The part of a scheduler that other threads see. It has cache lines of its own, because the
+/// scheduler writes its counters with each time slice.
 #[repr(align(128))]
 pub struct Scheduler {
     inbound: Inbox<Work>,
@@ -93,7 +93,7 @@ impl Scheduler {
     }
 }
 
-/// Written by the scheduler, read by anybody.
+/// Written by the scheduler alone, read by any thread.
 #[derive(Default)]
 pub struct SchedulerCounters {
     pub turns: AtomicU64,
@@ -102,7 +102,7 @@ pub struct SchedulerCounters {
     pub given: AtomicU64,
     /// Nanoseconds asleep.
     pub slept: AtomicU64,
-    /// Since when it is asleep; 0 while it isn't.
+    /// When the current sleep began; 0 while awake.
     pub asleep: AtomicU64,
     pub started: AtomicU64,
 }
@@ -117,11 +117,11 @@ pub fn all() -> &'static [Scheduler] {
     ALL.get().map_or(&[], |v| v)
 }
 
-/// Bytes of a scheduler thread's stack, of which only what is used takes memory. What goes deep in
-/// the runtime (match specifications, regular expressions) has limits that fit.
+/// Bytes of a scheduler thread's stack; only touched pages take memory. Deep recursion in the
+/// runtime (match specifications, regular expressions) has limits that fit.
 pub const STACK: usize = 8 << 20;
 
-/// To be called before there are processes: with one scheduler its thread alone changes inboxes.
+/// To be called before any process exists: with one scheduler, only its thread changes inboxes.
 pub fn prepare(c: &SchedulerConfig) {
     kvik_env::clock::tsc::begin();
     if c.schedulers <= 1 {
@@ -129,7 +129,7 @@ pub fn prepare(c: &SchedulerConfig) {
     }
 }
 
-/// Starts the schedulers. The first call counts.
+/// Starts the schedulers. Later calls do nothing.
 pub fn start(c: &SchedulerConfig) -> std::io::Result<()> {
     let n = c.schedulers.clamp(1, 1024);
     metrics_page::publish(n);
@@ -143,17 +143,17 @@ pub fn start(c: &SchedulerConfig) -> std::io::Result<()> {
     }
     scavenger::start()
 }
-/// Ends the schedulers when their time slices are over.
+/// Stops each scheduler at the end of its time slice.
 pub fn stop() {
     STOP.store(true, Ordering::Relaxed);
     (0..all().len()).for_each(wake_up);
 }
 
-/// Work that came before there were schedulers.
+/// Work queued before the schedulers started.
 struct Early(Vec<Work>);
 
 impl Drop for Early {
-    /// The VM goes without having run: so do its processes.
+    /// The VM ends without having run: frees its processes.
     fn drop(&mut self) {
         for work in self.0.drain(..) {
             if let Work::Run(t) = work {
@@ -171,21 +171,21 @@ fn early() -> Vec<Work> {
     std::mem::take(&mut EARLY_WORK.lock().unwrap_or_else(|e| e.into_inner()).0)
 }
 
-/// A process may run: to the back of a queue.
+/// Puts a runnable process at the tail of a queue.
 pub fn enqueue(t: RunToken) {
     if let Err(t) = local::enqueue(t) {
         hand(Work::Run(t));
     }
 }
-/// A process was woken.
+/// Queues a process that was woken.
 #[inline(always)]
 pub(crate) fn wake(t: RunToken) {
     if let Err(t) = local::wake(t) {
         hand(Work::Run(t));
     }
 }
-/// The same, for a task that it does as one of that priority at least. It has no place among those of its
-/// own priority, as in OTP, where only signals give it one.
+/// Like [`wake`], for a system task that runs at `priority` at least. The process gets no
+/// placeholder at its own priority, as in OTP, where only signals give it one.
 pub(crate) fn wake_as(t: RunToken, priority: Priority) {
     if priority >= t.task().priority() {
         return wake(t);
@@ -196,7 +196,7 @@ pub(crate) fn wake_as(t: RunToken, priority: Priority) {
         raise(pid, priority);
     }
 }
-/// The same from a thread that is no scheduler, and where the process ran last.
+/// Like [`wake`]; from a non-scheduler thread, the process goes to its last scheduler.
 pub(crate) fn wake_at_home(t: RunToken) {
     let home = t.task().home() as usize;
     match home < all().len() && !is_scheduler() {
@@ -209,7 +209,7 @@ pub(crate) fn add_timer(at: At, due: Due) {
         hand(Work::Timer(at, due));
     }
 }
-/// A timer in that scheduler's queue will not ring. Nobody is woken for it.
+/// Removes a timer from that scheduler's queue, without waking the scheduler.
 pub(crate) fn forget_timer(scheduler: usize, at: At, due: Due) {
     if let Some(l) = local().filter(|l| l.id == scheduler) {
         l.timers.borrow_mut().remove(at, due);
@@ -217,14 +217,14 @@ pub(crate) fn forget_timer(scheduler: usize, at: At, due: Due) {
         s.inbound.push(InboxNode::new(Work::Forget(at, due)));
     }
 }
-/// A signal that only the one scheduler may send.
+/// Hands over a signal that only the single scheduler may send.
 #[cold]
 pub(crate) fn hand_signal(pid: u32, s: Signal) {
     hand(Work::Signal(pid, s));
 }
 
-/// Has a process do what it was just asked to do as one of that priority, if that is more than its
-/// own: who asked may keep all others from running.
+/// Raises a process to `to` for a request just made, if that is above its own priority: the
+/// requester may keep all lower priorities from running.
 pub fn raise(pid: u32, to: Priority) {
     let guard = kvik_sync::pin();
     let Some(task) = crate::process::table().get(pid, &guard) else { return };
@@ -236,12 +236,12 @@ pub fn raise(pid: u32, to: Priority) {
     if own.is_some_and(|l| l.raise(pid, to)) {
         return;
     }
-    // In whose queue it waits nobody else can tell.
+    // The process may be in any other scheduler's queue, so all are told.
     let others = (0..online::active()).filter(|i| own.is_none_or(|l| l.id != *i));
     others.for_each(|i| send_work(i, Work::Raise(pid, to)));
 }
 
-/// Gives work to a scheduler, from a thread that is none; one that sleeps if there is one.
+/// Gives work from a non-scheduler thread to a scheduler, preferably a sleeping one.
 fn hand(w: Work) {
     let Some(all) = ALL.get() else {
         EARLY_WORK.lock().unwrap_or_else(|e| e.into_inner()).0.push(w);
@@ -263,15 +263,14 @@ fn wake_up(i: usize) {
         (hooks().wake)(i);
     }
 }
-/// Has the counter of the scheduler this is say how many processes wait in its queue now; else it
-/// does that from time to time.
+/// Updates this scheduler's queue-length counter now instead of at the next check.
 pub fn note_queue() {
     if let Some(l) = local() {
         l.me.counters.queued.store(l.waiting(), Ordering::Relaxed);
     }
 }
-/// All that waits for its time slice on this scheduler, or waited last, taken away: for who ends the
-/// program, or gives it back by [`enqueue`] (between time slices, when the unparked slot is empty).
+/// Takes all processes queued or unparked on this scheduler, for shutdown, or to be given back by
+/// [`enqueue`] (between time slices, when the unparked slot is empty).
 pub fn take_own() -> Vec<RunToken> {
     let Some(l) = local() else { return Vec::new() };
     l.me.inbound.take(|_| ()).for_each(|w| l.work(w));
@@ -279,7 +278,7 @@ pub fn take_own() -> Vec<RunToken> {
     let near = l.next.take().map(QueuedToken::take).into_iter().chain(l.unparked.take());
     near.chain(std::iter::from_fn(|| queue.pop())).collect()
 }
-/// Is that scheduler asleep?
+/// Whether that scheduler is asleep.
 pub fn is_idle(i: usize) -> bool {
     all().get(i).is_none_or(|s| s.parker.is_asleep())
 }

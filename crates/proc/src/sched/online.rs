@@ -1,21 +1,21 @@
-//! Which schedulers may run processes: the first so many, or only the first while some process
-//! blocks multi-scheduling. The others still see to their timers and events, and hand on what
-//! those wake.
+//! Which schedulers may run processes: the first N, or only the first while some process blocks
+//! multi-scheduling. The others still handle their timers and events, and pass on the processes
+//! these wake.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
 kvik_state::vm_state! {
-    /// How many may run processes now.
+    /// How many schedulers may run processes now.
     static ACTIVE: AtomicUsize = AtomicUsize::new(usize::MAX);
     static STATE: Mutex<State> = Mutex::new(State { online: usize::MAX, blockers: Vec::new() });
-    /// Blocks in force, so that a process that ends needs no lock where there are none.
+    /// Number of blocks in force, so that an ending process takes no lock if there are none.
     static BLOCKS: AtomicUsize = AtomicUsize::new(0);
 }
 
 struct State {
     online: usize,
-    /// Who blocks, and whether only normal schedulers; once for each block.
+    /// Blocking processes, and whether they block only normal schedulers; one entry for each block.
     blockers: Vec<(u32, bool)>,
 }
 
@@ -34,7 +34,7 @@ impl State {
     }
 }
 
-/// May the scheduler with that number run processes?
+/// Whether the scheduler with that number may run processes.
 #[inline]
 pub(super) fn is_active(id: usize) -> bool {
     id < ACTIVE.load(Relaxed)
@@ -45,12 +45,12 @@ pub fn active() -> usize {
 pub fn online() -> usize {
     state().online()
 }
-/// Before the schedulers start: only the first so many will be online.
+/// Called before the schedulers start: only the first `n` will be online.
 pub fn begin_with(n: usize) {
     state().online = n;
     ACTIVE.store(n, Relaxed);
 }
-/// Sets how many are online. The number before; `None` where there are not so many.
+/// Sets how many schedulers are online. Returns the old number; `None` if there are not so many.
 pub fn set_online(n: usize) -> Option<usize> {
     let mut s = state();
     let before = s.online();
@@ -62,7 +62,7 @@ pub fn set_online(n: usize) -> Option<usize> {
     Some(before)
 }
 
-/// What blocks multi-scheduling.
+/// How multi-scheduling is blocked.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Blocked {
     No,
@@ -79,14 +79,14 @@ fn of(s: &State) -> Blocked {
         _ => Blocked::Normal,
     }
 }
-/// A process blocks multi-scheduling, once more.
+/// Adds a process's block on multi-scheduling.
 pub fn block(pid: u32, normal: bool) -> Blocked {
     let mut s = state();
     s.blockers.push((pid, normal));
     s.apply();
     of(&s)
 }
-/// One of its blocks ends, where it has one.
+/// Ends one of a process's blocks, if it has any.
 pub fn unblock(pid: u32, normal: bool) -> Blocked {
     let mut s = state();
     if let Some(i) = s.blockers.iter().position(|b| *b == (pid, normal)) {
@@ -95,7 +95,7 @@ pub fn unblock(pid: u32, normal: bool) -> Blocked {
     }
     of(&s)
 }
-/// Whoever blocks, each once.
+/// The blocking processes, each once.
 pub fn blockers(normal: bool) -> Vec<u32> {
     let s = state();
     let mut all: Vec<u32> = s.blockers.iter().filter(|b| b.1 == normal).map(|b| b.0).collect();
@@ -103,7 +103,7 @@ pub fn blockers(normal: bool) -> Vec<u32> {
     all.dedup();
     all
 }
-/// A process has ended, and its blocks with it.
+/// Removes the blocks of a process that has ended.
 #[inline]
 pub(crate) fn ended(pid: u32) {
     if BLOCKS.load(Relaxed) != 0 {

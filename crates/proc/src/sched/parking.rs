@@ -1,4 +1,4 @@
-//! Sleep and wake-up of schedulers where nothing is polled for.
+//! Sleep and wake-up of schedulers without a poll set.
 
 use std::sync::{Condvar, Mutex, OnceLock};
 use std::time::Duration;

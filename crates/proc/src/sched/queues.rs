@@ -1,4 +1,4 @@
-//! Run queues by priority, and who of those in them may go to another scheduler.
+//! Run queues by priority, and the choice of processes that may migrate to another scheduler.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,8 +10,9 @@ use super::metrics_page::{HistogramKind, Page};
 use crate::process::{Priority, QueuedToken, RunToken};
 
 struct Waiting {
-    /// None: the place of one that was raised, and has its time slice from another queue. Where it
-    /// becomes runnable again before the place comes to the head, it takes it up, as in OTP.
+    /// None: the placeholder of a process with raised priority, which runs from another queue. If
+    /// the process becomes runnable again before the placeholder reaches the head, it takes that
+    /// place, as in OTP.
     run_token: Option<QueuedToken>,
     mark: Mark,
 }
@@ -25,11 +26,10 @@ impl Waiting {
     }
 }
 
-/// What is known of one that waits: bit 0 for one that used up its time slice, and likely will
-/// again: worth another scheduler's waking up. Bits 1 to 3: how often it is still put back to the
-/// tail when it comes to the head. Above them 0, or, where its wait is timed, how many waits it
-/// stands for (13 bits), and since when it waits (what is left of the counter of ticks, less its
-/// last 4 bits).
+/// State of a queue entry. Bit 0: it used up its time slice and likely will again, so it is worth
+/// waking another scheduler for. Bits 1 to 3: how often it is still requeued at the tail when it
+/// reaches the head. Above them 0, or, if its wait is timed, how many waits the sample stands for
+/// (13 bits) and the start of the wait (the tick counter without its last 4 bits).
 #[derive(Copy, Clone)]
 struct Mark(u64);
 
@@ -39,7 +39,7 @@ impl Mark {
     fn new(busy: bool, since: u64, weight: u64) -> Mark {
         Mark(busy as u64 | weight.min(0x1FFF) << 4 | since >> 4 << 17)
     }
-    /// Of a place: whose it is, where the ticks would be.
+    /// A placeholder, with its process's pid where the ticks would be.
     fn place(pid: u32, requeues: u64) -> Mark {
         Mark((u64::from(pid) << 17) | (requeues * Mark::REQUEUE))
     }
@@ -58,28 +58,29 @@ impl Mark {
     fn requeues(self) -> u64 {
         self.0 >> 1 & 7
     }
-    /// Ticks since then.
+    /// Ticks since the wait began.
     fn waited(self, now: u64) -> u64 {
         (now >> 4 << 17).wrapping_sub(self.0 & !0x1_FFFF) >> 17 << 4
     }
 }
 
-/// Which waits in queues are timed: those of what is pushed behind a sleep, and one now and then.
+/// Selects the queue waits to be timed: of the first entries pushed after a sleep, and one at
+/// random intervals.
 struct Timing {
     page: Page,
-    /// The number of the next one.
+    /// Push count of the next entry to time.
     next: u64,
-    /// Behind a sleep: how many more, each for itself; and how many are left out then until the next
-    /// of the others.
+    /// After a sleep: how many more entries are timed individually; and how many pushes then pass
+    /// before the next random sample.
     exact: u32,
     rest: u64,
-    /// How many that one stands for.
+    /// How many waits the next random sample stands for.
     weight: u64,
     chance: u32,
 }
-/// How many behind a sleep.
+/// Entries timed individually after a sleep.
 const EXACT_ENTRIES: u32 = 8;
-/// From one to the next: this many, and up to as many again.
+/// Pushes between random samples: this many, plus a random number below this.
 const SAMPLE_INTERVAL: u64 = 32;
 
 pub(super) struct Queues {
@@ -90,21 +91,21 @@ pub(super) struct Queues {
     busy: usize,
     pushed: u64,
     taken: u64,
-    /// How many had been pushed at some time, and when that was; see [`Queues::age`].
+    /// The push count at some time, and that time; see [`Queues::age`].
     mark: (u64, u64),
     timing: Timing,
-    /// For how many requests each was raised that waits for that here.
+    /// Elevation requests pending for each raised process in these queues.
     elevations: HashMap<u32, Elevations>,
-    /// Whom `pop` gave last, where that was raised.
+    /// The process that `pop` returned last, if it was raised.
     raised: Option<(u32, Elevations)>,
-    /// Is there either? Mostly there is none.
+    /// Whether `elevations` or `raised` is non-empty; mostly neither is.
     raises: bool,
-    /// Who has places here, of which priorities.
+    /// Processes with placeholders here, and the priorities of these.
     places: HashMap<u32, Vec<Priority>>,
 }
 
-/// Requests for which a process was raised, by the priority of who asks: max, high and normal. Each is a
-/// system task in OTP, and what is left of those keeps the process at their priority.
+/// Requests for which a process was raised, counted by the requester's priority: max, high and
+/// normal. Each is a system task in OTP, and pending ones keep the process at their priority.
 #[derive(Copy, Clone, Default)]
 struct Elevations([u32; 3]);
 
@@ -132,13 +133,13 @@ fn queue_of(p: Priority) -> usize {
 /// this often first, unless it is alone.
 const SHARED: usize = Priority::Normal as usize;
 const LOW_REQUEUES: u64 = 7;
-/// Room that a queue keeps: 16 KB.
+/// Capacity that a queue keeps: 16 KB.
 const MIN_CAPACITY: usize = 1024;
-/// How far to look for processes that may go.
+/// How many entries to scan for processes that may migrate.
 const SCANNED_ENTRIES: usize = 256;
 
 impl Queues {
-    /// The time that some wait is noted there.
+    /// Sampled wait times are recorded in `page`.
     pub fn new(here: ThreadId, page: Page) -> Queues {
         Queues {
             here,
@@ -155,7 +156,7 @@ impl Queues {
             places: HashMap::new(),
         }
     }
-    /// The scheduler slept: few are pushed, and the wait of each is worth timing.
+    /// The scheduler slept, so few entries are pushed: times each of the next ones.
     pub fn time_some(&mut self) {
         let t = &mut self.timing;
         if t.exact == 0 {
@@ -164,7 +165,7 @@ impl Queues {
         t.exact = EXACT_ENTRIES;
         t.next = self.pushed + 1;
     }
-    /// How many came from here so far.
+    /// How many processes were taken from these queues so far.
     pub fn taken(&self) -> u64 {
         self.taken
     }
@@ -175,25 +176,25 @@ impl Queues {
     pub fn push_busy(&mut self, t: RunToken) {
         self.add(t, true)
     }
-    /// A process that used up its time slice and has signals left to handle: where it was raised
-    /// for those, it stays raised.
+    /// A process that used up its time slice and has signals left to handle. If it was raised for
+    /// those, it stays raised.
     pub fn push_pending(&mut self, t: RunToken) {
         let left = self.left_of(&t);
         self.add_raised(t, true, left);
     }
-    /// One that sits out its time slice has answered one request by that, and stays raised for the
+    /// A process that sits out its time slice. That answers one request; it stays raised for the
     /// others.
     pub fn push_sat_out(&mut self, t: RunToken) {
         let left = self.left_of(&t).map(Elevations::less_one);
         self.add_raised(t, false, left);
     }
-    /// One that waited and is raised.
+    /// A process that waited and is raised.
     pub fn push_raised(&mut self, t: RunToken, to: Priority) {
         let mut one = Elevations::default();
         one.add(to);
         self.add_raised(t, false, Some(one));
     }
-    /// What the process was raised for that was popped last.
+    /// The elevations of `t`, if it is the process popped last and was raised.
     fn left_of(&mut self, t: &RunToken) -> Option<Elevations> {
         let pid = t.task().pid;
         self.raised.take().filter(|(raised, _)| *raised == pid).map(|(_, left)| left)
@@ -233,7 +234,7 @@ impl Queues {
         self.by_priority[queue_of(priority)]
             .push_back(Waiting { run_token: Some(run_token), mark });
     }
-    /// Where a process has a place of that priority or a higher one, it gets its time slice there.
+    /// If the process has a placeholder of that priority or a higher one, it takes that place.
     #[cold]
     fn take_up_place(&mut self, t: RunToken, busy: bool, priority: Priority) -> Option<RunToken> {
         let pid = t.task().pid;
@@ -256,7 +257,7 @@ impl Queues {
             }
         }
     }
-    /// A place has come to the head, whose process has nothing to do.
+    /// Drops a placeholder that reached the head while its process was not runnable.
     #[cold]
     fn drop_place(&mut self, m: Mark, queue: usize) {
         self.len -= 1;
@@ -266,7 +267,7 @@ impl Queues {
             self.forget_place(pid, p);
         }
     }
-    /// Of one whose wait is timed.
+    /// The mark of an entry whose wait is timed.
     #[cold]
     fn mark(&mut self, busy: bool) -> Mark {
         let t = &mut self.timing;
@@ -290,11 +291,11 @@ impl Queues {
         let ns = ticks.between(0, m.waited(ticks.now()));
         self.timing.page.note(HistogramKind::Wait, ns, m.weight());
     }
-    /// Gives up the room of a long queue that has become short.
+    /// Releases spare capacity of queues that have become short.
     pub fn shrink(&mut self) {
         self.by_priority.iter_mut().for_each(|q| q.shrink_to(MIN_CAPACITY));
     }
-    /// The best process there is.
+    /// Takes the first process of the highest priority.
     pub fn pop(&mut self) -> Option<RunToken> {
         while self.len > 0 {
             let (w, queue) = match self.pop_urgent() {
@@ -342,8 +343,8 @@ impl Queues {
             self.waited(m);
         }
     }
-    /// Lets a process have its next time slice as one of higher priority, if it waits here. Its
-    /// place stays.
+    /// Raises a process queued here to a higher priority for its next time slice. A placeholder
+    /// stays in its old queue.
     pub fn raise(&mut self, pid: u32, to: Priority) -> bool {
         if !self.by_priority.iter().flatten().any(|w| w.is(pid)) {
             return false;
@@ -355,7 +356,7 @@ impl Queues {
             let Some(i) = self.by_priority[q].iter().rposition(|w| w.is(pid)) else { continue };
             let w = &mut self.by_priority[q][i];
             let requeues = w.mark.requeues();
-            // One that was raised before stays where it is.
+            // A process that was raised before stays where it is.
             if q == to && requeues == 0 {
                 return true;
             }
@@ -370,32 +371,32 @@ impl Queues {
         }
         true
     }
-    /// Is there something that goes before processes of normal priority?
+    /// Whether a process of high or max priority is queued.
     pub fn has_urgent(&self) -> bool {
         self.by_priority[..SHARED].iter().any(|q| q.iter().any(|w| w.run_token.is_some()))
     }
-    /// Are there several that used up their time slices? One alone loses little by staying: the
-    /// others of its queue are done soon, or wait long, which their age says.
+    /// Whether several queued processes used up their time slices. One alone loses little by
+    /// staying: the others in its queue finish soon, or wait long, which their age shows.
     pub fn has_many_busy(&self) -> bool {
         self.busy > 1
     }
     pub fn has_busy(&self) -> bool {
         self.busy > 0
     }
-    /// How long the process that came first has waited at least. To be asked every so often: those
-    /// that came before the last time but one are known to.
+    /// A lower bound on the oldest process's wait. Call it periodically: by the last call but one
+    /// at the latest, it knows about everything queued.
     pub fn age(&mut self, now: u64) -> u64 {
         if self.taken >= self.mark.0 {
             self.mark = (self.pushed, now);
         }
         now - self.mark.1
     }
-    /// Two that may go together: who used up a time slice, and a partner of it that waits here as
-    /// well, or the one partner that it talks with, which waits for it and will follow. One who
-    /// used up a time slice is to be left then, unless there are `others` that run here now.
+    /// A pair that may migrate together: a process that used up a time slice, and a partner that is
+    /// queued here as well, or its only partner, which waits for it and will follow. Another
+    /// process that used up a time slice must remain, unless `others` run here now.
     ///
-    /// Where the load is `sustained`, who talks with one partner only, which waits for it, need not
-    /// have used up a time slice, and any other may be left.
+    /// Under `sustained` load, a process with a single partner that waits for it qualifies without
+    /// having used up a time slice, and any other process may be the one that remains.
     pub fn pair<'q>(
         &'q self,
         others: bool,
@@ -426,7 +427,7 @@ impl Queues {
         let pair = all().take(SCANNED_ENTRIES).find_map(follower).filter(|_| sustained)?;
         (others || all().any(|w| is_left(&pair, w))).then_some(pair)
     }
-    /// Up to `most` of the oldest processes, but for those that have to stay.
+    /// Takes up to `most` of the oldest processes, except those that have to stay.
     pub fn take(&mut self, most: usize, stays: impl Fn(&RunToken, bool) -> bool) -> Vec<RunToken> {
         let mut taken = Vec::new();
         let mut looked = 0;

@@ -1,4 +1,5 @@
-//! A scheduler's loop: timers, events, then the best process; sleep when there is none.
+//! A scheduler's loop: handle timers and I/O events, run the best process, sleep if none is
+//! runnable.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -15,26 +16,26 @@ use crate::process::{flag, table, RunToken};
 use crate::signal::deliver;
 use crate::{clock, exit, sysprof, timer, trace};
 
-/// Reductions a time slice.
+/// Reductions in a time slice.
 pub const REDUCTIONS: i64 = 4000;
-/// A process that has waited longer than this is given to a scheduler that sleeps. To wake that one
-/// takes some 40 µs.
+/// Queue wait beyond which a process is handed to a sleeping scheduler. Waking that scheduler takes
+/// some 40 µs.
 const PATIENCE_NS: u64 = 200_000;
-/// A process whose partner is runnable here too stays, while no more than this many wait: apart,
-/// each message between them would cost more than waiting does.
+/// Queue length up to which a process stays if its partner is runnable here too: on different
+/// schedulers, each message between them would cost more than the wait in the queue.
 const PARTNERS: usize = 8;
-/// Checks in a row, at each of which processes waited, after which a pair is worth another scheduler's
-/// waking up.
+/// Consecutive checks with processes waiting, after which moving a pair is worth waking another
+/// scheduler.
 const SUSTAINED: u32 = 4;
-/// The most timers that ring between two time slices.
+/// The most timers that fire between two time slices.
 const TIMERS: usize = 500;
-/// Ended processes whose memory is still kept, that are worth a look; and how many at least are let
-/// go of by one look, where all threads keep up.
+/// Number of ended processes not yet freed at which their memory is reclaimed; and how many one
+/// pass frees at least, if all threads have left their epochs.
 const ENDED: usize = 512;
 const LET_GO: usize = 256;
 
-/// A full collection between time slices. It settles the mailbox too: a row of messages that waits
-/// is gone through here, and not by the first receive after it.
+/// A full collection between time slices. It also settles the mailbox: queued messages get their
+/// slots here rather than in the next receive.
 fn collect(t: &mut RunToken) -> kvik_heap::GcStats {
     t.private().settle_messages();
     t.private().note_collection();
@@ -47,29 +48,29 @@ fn collect(t: &mut RunToken) -> kvik_heap::GcStats {
     stats
 }
 
-/// Does what others have asked of a process.
+/// Runs the system tasks that other processes requested of this one.
 #[cold]
 fn run_tasks(t: &mut RunToken) {
     while let Some(task) = t.private().next_task() {
         if task.collect {
             let stats = collect(t);
-            // Where that is too large, the process ends when it would be run.
+            // If the heap is too large, the process ends when its time slice comes.
             let _ = t.private().check_heap(&stats);
         }
         (task.run)(Some(t.private()));
     }
 }
 
-/// Why processes of this scheduler's should go to another.
+/// Why processes should migrate from this scheduler to an idle one.
 #[derive(Copy, Clone)]
 struct Surplus {
-    /// The oldest has waited long.
+    /// The oldest queued process has waited long.
     aged: bool,
     /// Several have used up their time slices.
     busy: bool,
-    /// Whoever goes, one is left to run.
+    /// Another process stays runnable here (in `next`), whichever are moved.
     beside_next: bool,
-    /// There was more than one to run for a while.
+    /// More than one process was runnable at several checks in a row.
     sustained: bool,
 }
 
@@ -77,11 +78,12 @@ struct Loop {
     l: &'static Local,
     regs: Box<Regs>,
     spin_ns: u64,
-    /// Checks in a row at which processes waited while another scheduler slept.
+    /// Consecutive checks at which processes waited while another scheduler slept.
     loaded: u32,
-    /// Processes that have ended here and whose memory is kept until all threads have moved on.
+    /// Processes that have ended here and whose memory is kept until all threads have left their
+    /// epochs.
     ended: usize,
-    /// The scavenger's round that it has tidied up in last.
+    /// The last scavenger round for which this scheduler released its own memory.
     tidied: u32,
 }
 
@@ -98,7 +100,7 @@ pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
 }
 
 impl Local {
-    /// Takes on what others have for it.
+    /// Takes on work from another thread.
     pub fn work(&self, w: Work) {
         match w {
             Work::Run(t) => self.queues.borrow_mut().push(t),
@@ -110,8 +112,8 @@ impl Local {
             }
         }
     }
-    /// Sends from other threads do not wake the process in the unparked slot, so it must not stay
-    /// there for long.
+    /// A send from another thread does not wake the process in the unparked slot, so it must not
+    /// stay there for long.
     pub fn park_unparked(&self) {
         let park = if trace::on() { sysprof::park } else { RunToken::park };
         if let Some(t) = self.unparked.take().and_then(park) {
@@ -148,7 +150,7 @@ impl Loop {
             }
         }
     }
-    /// Tells a part of those who wait for it of a process's end.
+    /// Notifies some of the links and monitors of a process that has ended.
     #[inline]
     fn tell_some(&mut self) {
         let first = self.l.exits.borrow_mut().pop_front();
@@ -174,13 +176,13 @@ impl Loop {
     /// One time slice of one process.
     fn turn(&mut self, mut t: RunToken) {
         self.l.begin(t.private());
-        // Those of a process that ends are answered when it has.
+        // An ending process's signals are answered after it has ended.
         if t.private().has_signals() && !t.private().flag(flag::ENDING) {
             t.private().handle_first_signals();
         }
         t.private().has_chores();
         if t.private().flag(flag::UNREADY | flag::BOUND) {
-            // What was done for one that is not run, or ends here, counts as well.
+            // Reductions count for a process that does not run, or ends here, as well.
             let spent = self.l.used(t.private());
             t = match self.make_ready(t) {
                 Some(t) => t,
@@ -206,7 +208,8 @@ impl Loop {
         self.l.current_task.put(t);
         let outcome = (hooks().run)(&self.l.current_task, &self.regs);
         let timed = self.l.me.meter.turns(Microstate::Other);
-        // It may be another by now, whose turn it was; or none, where that one is in `picked`.
+        // Native code may have switched processes: the token is that of another process, or absent
+        // if that process is in `picked`.
         let Some(mut t) = self.l.current_task.take() else { return };
         if timed {
             self.l.sampler.borrow_mut().ends(self.l.me);
@@ -237,7 +240,7 @@ impl Loop {
                     t.private_mut().drop_spare_mailbox();
                 }
                 if t.private().is_hibernating() {
-                    // One with messages goes on at once, with the heap it has.
+                    // A process with messages continues at once, with the heap it has.
                     if t.private().can_go_on() {
                         t.private().set_flag(flag::WAITING, false);
                         return self.l.queues.borrow_mut().push(t);
@@ -261,7 +264,7 @@ impl Loop {
             }
         }
     }
-    /// What a process must do before it can run. `None`: it can't, or not here.
+    /// Does what a process must do before it can run. `None`: it cannot run, or not here.
     #[cold]
     fn make_ready(&mut self, mut t: RunToken) -> Option<RunToken> {
         while t.private().flag(flag::UNREADY) {
@@ -275,8 +278,8 @@ impl Loop {
             None => Some(t),
         }
     }
-    /// The other scheduler that a process is bound to. Where that one is not active, another stands
-    /// in for it.
+    /// The other scheduler that a process is bound to. If that one is not active, another stands
+    /// in.
     fn elsewhere(&self, t: &RunToken) -> Option<usize> {
         let p = t.private();
         let bound = if p.flag(flag::BOUND) { p.rare(|x| x.bound)? } else { 0 };
@@ -343,7 +346,7 @@ impl Loop {
         let prepared = exit::prepare(p, &reason);
         if prepared != Prepared::NotYet {
             self.ended += 1;
-            // Whom its end wakes has no partner to stay with.
+            // A process woken by this end has no partner to stay with.
             let left = exit::terminate(t, reason, prepared);
             self.l.flush_deferred();
             return self.ends_later(left);
@@ -426,14 +429,14 @@ impl Loop {
                 None => return,
             }
         }
-        // The others after the next time slice.
+        // The remaining timers fire after the next time slice.
         self.l.until_check.set(0);
     }
-    /// Half of the work to a scheduler that sleeps: processes that used up their time slices, or
-    /// all where they have waited long.
+    /// Gives half of the work to a sleeping scheduler: processes that used up their time slices, or
+    /// any if they have waited long.
     ///
-    /// Of few, those with partners stay. Where none go so, two go that are partners
-    /// ([`super::queues::Queues::pair`]).
+    /// With up to [`PARTNERS`] queued, processes with runnable partners stay. If none migrates, two
+    /// partners may go together ([`super::queues::Queues::pair`]).
     fn give(&mut self, of: Surplus) {
         let other = all().iter().take(online::active()).position(|s| s.parker.is_asleep());
         let Some(other) = other else { return };
@@ -444,8 +447,8 @@ impl Loop {
         let few = q.len <= PARTNERS;
         let mut work = q.take(most, |t, busy| {
             let p = t.private();
-            // Who has used up a time slice does not stay just because its parent, who may wait for
-            // long, is to run here too.
+            // A busy process does not stay only because its parent is runnable here: the parent may
+            // wait for it for long.
             let parent = if busy { 0 } else { p.parent.get() };
             let partners = [p.last_to.get(), p.last_from.get(), parent];
             let has_partner = || partners.iter().any(|q| self.is_runnable(*q));
@@ -470,7 +473,7 @@ impl Loop {
         }
     }
 
-    /// All there is to run, to one who may run it.
+    /// This scheduler is not active: hands all runnable processes to one that is.
     #[cold]
     fn hand_on(&mut self) {
         let to = self.l.id % online::active();
@@ -479,7 +482,7 @@ impl Loop {
         }
     }
 
-    /// Is there such a process that does not wait, and was run here last?
+    /// Whether the process exists, is not parked, and last ran here.
     fn is_runnable(&self, pid: u32) -> bool {
         let guard = pin();
         let task = if pid == 0 { None } else { table().get(pid, &guard) };
@@ -487,7 +490,7 @@ impl Loop {
     }
 
     fn sleep(&mut self) {
-        // What is looked at here need not be looked at again at once.
+        // Timers and events are handled here, so the next check can wait.
         self.l.until_check.set(REDUCTIONS);
         let now = clock::now();
         self.ring(now);
@@ -495,7 +498,7 @@ impl Loop {
             return;
         }
         self.tidy(true);
-        // The wait itself looks for events first: it ends at once where there are some.
+        // The poll returns at once if there are events already.
         IDLE.fetch_add(1, Relaxed);
         self.l.me.parker.sleeps();
         self.l.me.counters.queued.store(0, Relaxed);
@@ -517,7 +520,7 @@ impl Loop {
             self.l.sample(|w| w.slept(self.l.me, from.unwrap_or_default(), woken));
         });
     }
-    /// What the scavenger cannot do for it, once in each of its rounds.
+    /// Releases this scheduler's own memory, which the scavenger cannot, once per scavenger round.
     #[inline]
     fn tidy(&mut self, idle: bool) {
         if self.tidied != scavenger::rounds() {
@@ -531,7 +534,7 @@ impl Loop {
         self.l.exits.borrow_mut().shrink_to(0);
         kvik_sys::alloc::tidy(idle);
     }
-    /// It slept since then.
+    /// Ends a sleep that began at `since`.
     fn woken(&self, since: u64) {
         self.l.me.meter.enter(Microstate::Other);
         if self.l.me.parker.is_up() {
@@ -540,7 +543,7 @@ impl Loop {
         let c = &self.l.me.counters;
         c.slept.store(c.slept.load(Relaxed) + (clock::now() - since), Relaxed);
     }
-    /// Gives memory of processes that have ended back. True where there was some.
+    /// Frees memory of ended processes. True if there were enough to try.
     fn let_go(&mut self) -> bool {
         let many = self.ended >= ENDED;
         if many {
@@ -554,7 +557,7 @@ impl Loop {
             || !self.l.me.inbound.is_empty()
             || !self.l.exits.borrow().is_empty()
     }
-    /// Looks for work a little longer where that was asked for.
+    /// Polls for `spin_ns` before sleeping, if configured.
     fn spun(&self) -> bool {
         let end = clock::now() + self.spin_ns;
         while self.spin_ns > 0 && clock::now() < end {

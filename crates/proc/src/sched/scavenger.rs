@@ -1,11 +1,12 @@
-//! The scavenger: a thread that gives memory which nobody uses any more back to the system, so that
-//! no scheduler pays for the system calls.
+//! The scavenger: a thread that returns unused memory to the system, so that no scheduler pays for
+//! the system calls.
 //!
-//! A thread that has freed a megabyte calls it (`kvik_sys::alloc`). What was freed stays with the
-//! program for a second at least, as it is likely taken again. Then schedulers are asked for what
-//! only they can free: each does it when it would sleep next, or in its next check when it has been
-//! busy all along. On an idle node nothing is freed, so nobody calls and the scavenger sleeps.
-//! Before all that it makes the memory of the first processes present.
+//! A thread that has freed a megabyte wakes it (`kvik_sys::alloc`). Freed memory stays with the
+//! program for a second at least, as it is likely reused. Then schedulers are asked to release the
+//! memory that only they can free: each does so before its next sleep, or in its next check if it
+//! was busy all along. On an idle node nothing is freed, so the scavenger sleeps.
+//!
+//! Before its first round it prefaults the memory of the first processes.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::OnceLock;
@@ -14,7 +15,7 @@ use std::time::Duration;
 use kvik_env::thread::{self, Thread};
 
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Until schedulers that have nothing to do have tidied up, and those that are busy.
+/// Delays after which idle schedulers, and busy ones, have released their memory.
 const MOMENTS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(500)];
 
 kvik_state::vm_state! {
@@ -30,7 +31,7 @@ pub(super) fn start() -> std::io::Result<()> {
     kvik_heap::literal::on_freed(kvik_sys::alloc::count_freed);
     Ok(())
 }
-/// Much was freed.
+/// Called when much memory was freed.
 fn call() {
     if !CALLED.load(Relaxed) && !CALLED.swap(true, Relaxed) {
         if let Some(t) = THREAD.get() {
@@ -38,13 +39,12 @@ fn call() {
         }
     }
 }
-/// How often schedulers were asked to tidy up, each its own memory: only they can, and only those do
-/// that are about to sleep.
+/// Number of rounds started. In each, every scheduler releases its own memory, which only it can;
+/// it does so when it is about to sleep, or at a check.
 pub(super) fn rounds() -> u32 {
     ROUNDS.load(Relaxed)
 }
-/// Asks for a round, and gives back what is free by then: twice, as schedulers that are busy take
-/// longer.
+/// Starts a round, and returns free memory to the system: twice, as busy schedulers take longer.
 fn give_back() {
     ROUNDS.fetch_add(1, Relaxed);
     (0..super::all().len()).for_each(super::wake_up);
@@ -61,7 +61,7 @@ fn work() {
             thread::park();
         }
         thread::sleep(INTERVAL);
-        // What is freed from here on is worth another call.
+        // Memory freed from here on warrants another call.
         CALLED.store(false, Relaxed);
         give_back();
         while kvik_sys::alloc::give_back_large() {

@@ -40,14 +40,14 @@ pub(super) fn is_active() -> bool {
 /// A scheduler's prediction of its next wake-ups.
 #[derive(Copy, Clone, Default)]
 pub(super) struct WakePredictor {
-    /// Who should be woken next.
+    /// The predicted next process.
     next: u32,
-    /// The last that was fetched, and how many wake-ups later it should be woken.
+    /// The last process prefetched, and how many wake-ups from now it is expected.
     last: u32,
     ahead: u32,
-    /// From the number of who was woken last to that of whom it woke in turn. Processes are often made
-    /// in the order in which they will talk, and so those that have not woken anybody yet are taken
-    /// to do as their neighbour did.
+    /// The difference between the last woken process's number and that of the process it wakes.
+    /// Processes are often made in the order in which they will communicate, so one with no
+    /// recorded wake-up is predicted by its neighbour's step.
     step: u32,
     woken: u32,
 }

@@ -1,4 +1,4 @@
-//! What a process or port is traced for, and how: flags.
+//! Trace flags of processes and ports.
 
 pub const SEND: u32 = 1;
 pub const RECEIVE: u32 = 2;
@@ -21,9 +21,9 @@ pub const PORTS: u32 = 1 << 17;
 pub const RUNNING_PORTS: u32 = 1 << 18;
 pub const RUNNING_PROCS: u32 = 1 << 19;
 pub const SCHEDULER_ID: u32 = 1 << 20;
-/// What `all` stands for.
+/// The flags that `all` stands for.
 pub const ALL: u32 = (1 << 21) - 1;
-/// What says how to tell, not what, and flags that processes and ports have in common.
+/// Flags that say how to report, not what, and flags that processes and ports have in common.
 pub const COMMON: u32 = SILENT | TIMESTAMP | MONOTONIC | STRICT | SCHEDULER_ID | SEND | RECEIVE;
 pub const OF_PORTS: u32 = COMMON | PORTS | RUNNING_PORTS;
 pub const OF_PROCESSES: u32 = ALL & !(PORTS | RUNNING_PORTS);

@@ -1,4 +1,4 @@
-//! What processes tell their tracers.
+//! Events that processes report to their tracers.
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Atom, Ref, Term};
@@ -36,7 +36,7 @@ impl Proc {
     pub fn trace_flags(&self) -> u32 {
         self.me().map_or(0, |m| m.trace())
     }
-    /// Is it traced for that?
+    /// Whether it is traced for one of these flags.
     #[inline]
     pub fn is_traced(&self, flags: u32) -> bool {
         on() && self.trace_flags() & flags != 0 && !self.flag(flag::SENSITIVE)
@@ -44,18 +44,18 @@ impl Proc {
     pub fn tracee(&self) -> Tracee {
         Tracee::Process(self.pid())
     }
-    /// Tells of an event, where the process is traced at all.
+    /// Reports an event, if the process is traced.
     pub fn trace(&self, tag: &str, parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>) {
         super::tell_as(self.tracee(), self.trace_flags(), tag, parts)
     }
-    /// What is left to do of a send while somebody is traced. `Ok`: it is done.
+    /// The slow path of a send while anything is traced. True: it is done.
     #[cold]
     pub(crate) fn trace_send(&self, to: Term<'_>, m: Term<'_>) -> bool {
         self.save_call(crate::saved_calls::Saved::Send);
         if self.is_traced(bit::SEND) {
             self.tell_send(to, m);
         }
-        // Patterns for what is received look at the sender too.
+        // Match patterns for received messages look at the sender too.
         let seq = crate::seq_trace::on();
         let Some((to, alias)) = receiver(to) else { return false };
         if let (Some(_), true) = (to.as_local_port(), seq) {
@@ -79,7 +79,7 @@ impl Proc {
         control(pid, Control::MessageFrom { from, alias, message, token });
         true
     }
-    /// The waking of whom it is sent to may have to be told of.
+    /// Sends a message whose receiver's wake-up may have to be profiled.
     fn send_profiled(&self, pid: u32, alias: Option<RefId>, m: Term<'_>) -> bool {
         if !crate::sysprof::on() {
             return false;
@@ -103,12 +103,12 @@ impl Proc {
             parts.map(|t| h.copy(t.term())).collect()
         });
     }
-    /// A message comes, or a `receive` has waited long enough. Patterns see who it is from: a
-    /// process and its node, or, with no process, the node or what of this one (a port, `system`,
-    /// `clock_service`).
+    /// Reports a message that arrives, or a `receive` that has timed out. Match patterns see the
+    /// sender: a process and its node, or, without a process, the node or the part of this one (a
+    /// port, `system`, `clock_service`).
     #[cold]
     pub fn trace_receive(&self, from: Term<'static>, m: Term<'_>) {
-        // A copy that is not touched while the judge builds terms.
+        // A copy, untouched while the match builds terms.
         let m = OwnedTerm::new(m);
         let args = match from.as_local_pid() {
             Some(_) => [node::name().into(), from, m.term()],
@@ -123,7 +123,7 @@ impl Proc {
             std::iter::once(&m).chain(&more).map(|t| h.copy(t.term())).collect()
         });
     }
-    /// An event of a process's life, with one term.
+    /// Reports an event in a process's life, with one term.
     #[inline]
     pub fn trace_procs(&self, tag: &str, what: Term<'_>) {
         if self.is_traced(bit::PROCS) {
@@ -135,7 +135,7 @@ impl Proc {
         let what = OwnedTerm::new(what);
         self.trace(tag, |h| vec![h.copy(what.term())]);
     }
-    /// A time slice begins or ends, at a function.
+    /// Reports that a time slice begins or ends, at a function.
     #[cold]
     pub(crate) fn trace_turn(&self, tag: &str) {
         if let Some(turn) = super::TURN.get().filter(|_| self.is_traced(bit::CALL)) {
@@ -146,12 +146,12 @@ impl Proc {
         }
         self.trace(tag, |h| vec![self.place(h)]);
     }
-    /// The function that a process is in that does not run right now.
+    /// The function that a process is in, while it is not running.
     pub(crate) fn place<'h>(&self, h: &'h Heap) -> Term<'h> {
         let stack = (crate::hooks::hooks().stacktrace)(self, h, false, 2);
         let (m, f, a) = self.initial_call();
         let mut lines = stack.list().filter_map(|line| line.as_tuple_n::<4>());
-        // In OTP `yield/0` is no place to be in: its caller is.
+        // In OTP `yield/0` is never reported: its caller is.
         let yields = |l: &[Term<'_>; 4]| l[0].is_atom(am::erlang) && l[1].is_atom(am::yield_);
         let first = lines.next();
         match first.filter(|l| !yields(l)).or_else(|| lines.next()) {
@@ -159,7 +159,7 @@ impl Proc {
             None => h.tuple(&[m.into(), f.into(), Term::int(a as i32)]),
         }
     }
-    /// This process has just made another: tells of it, and hands on what is to be handed on.
+    /// This process has just spawned another: reports it, and passes on inherited settings.
     #[cold]
     pub(crate) fn trace_spawn(&self, child: &Proc, m: Atom, f: Atom, args: Term<'_>, link: bool) {
         child.trace_as_new();
@@ -174,7 +174,7 @@ impl Proc {
         self.tell_of_spawn(["spawn", "link"], child.self_pid(), &call);
         child.tell_of_spawn(["spawned", "getting_linked"], self.self_pid(), &call);
     }
-    /// The same for a process that another node's process has asked for.
+    /// The same for a process that another node's process spawned.
     #[cold]
     pub(crate) fn trace_spawned_abroad(
         &self,
@@ -204,7 +204,7 @@ impl Proc {
             self.trace(linked, |h| vec![h.copy(other)]);
         }
     }
-    /// A new process is traced as this one is, where a flag says so: each time, or the first.
+    /// Traces a new process as this one is, if a flag says so: each time, or the first.
     fn hand_on(&self, (flags, tracer): (u32, Tracer), to: &Proc, each_time: u32, once: u32) {
         if flags & (each_time | once) == 0 {
             return;
@@ -217,7 +217,7 @@ impl Proc {
         }
         set(to.tracee(), inherited, Some(tracer));
     }
-    /// The process is at its end.
+    /// Reports that the process ends.
     #[cold]
     pub(crate) fn trace_exit(&self, reason: &OwnedTerm) {
         self.trace_procs("exit", reason.term());
@@ -227,14 +227,14 @@ impl Proc {
             }
         }
     }
-    /// A time slice of a process that is ending begins or ends.
+    /// Reports that a time slice of an ending process begins or ends.
     #[cold]
     pub(crate) fn trace_exiting(&self, tag: &str) {
         if self.is_traced(bit::EXITING) {
             self.tell_one(tag, Term::int(0));
         }
     }
-    /// The process has ended.
+    /// Reports that the process has ended.
     #[cold]
     pub(crate) fn trace_exited(&self) {
         self.trace_exiting("out_exited");

@@ -1,4 +1,4 @@
-//! Collections that somebody hears of.
+//! Reporting of collections to tracers and monitors.
 
 use kvik_heap::gc::GcStats;
 use kvik_heap::Heap;
@@ -7,14 +7,14 @@ use kvik_term::{am, Term};
 use super::{bit, on};
 use crate::{clock, sysmon, Proc};
 
-/// A collection that is under way, and when it began.
+/// A collection in progress, and when it began.
 pub struct Collection {
     began: u64,
     traced: bool,
 }
 
 impl Proc {
-    /// To be called before each collection: `None` where nobody hears of it.
+    /// To be called before each collection: `None` if it is not reported.
     #[inline]
     pub fn gc_begins(&self, full: bool, need: usize) -> Option<Collection> {
         if on() {
@@ -45,7 +45,7 @@ impl Proc {
             vec![h.cons(size, self.gc_info(h))]
         });
     }
-    /// What a collection finds, or leaves: `garbage_collection_info`.
+    /// The sizes before or after a collection: `garbage_collection_info`.
     pub fn gc_info<'h>(&self, h: &'h Heap) -> Term<'h> {
         let s = self.heap.sizes();
         let pairs = [

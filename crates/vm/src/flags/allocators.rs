@@ -1,16 +1,16 @@
-//! `+M…`: settings of OTP's allocators. kvik has one allocator, which needs none; what OTP would refuse is
-//! refused all the same.
+//! `+M…`: settings of OTP's allocators. kvik has a single allocator without settings, but rejects
+//! the same flags as OTP.
 
 use super::numbers::leading;
 use super::{ensure, Read};
 
-/// What a setting's value may be.
+/// The valid values of a setting.
 #[derive(Copy, Clone)]
 enum Kind {
     Boolean,
-    /// A number from 0 to this.
+    /// A number from 0 to this maximum.
     UpTo(i64),
-    /// Percent, or `de`.
+    /// A percentage, or `de`.
     Utilisation,
     Strategy,
     /// The letter of an allocator, `:` or `@`.
@@ -36,7 +36,7 @@ const STRATEGIES: &[&str] = &[
     "ageffcaobf",
 ];
 
-/// Settings of a single allocator, or of all of them; a name goes before those that it begins with.
+/// Settings per allocator. A name precedes every name that is a prefix of it.
 const OF_ALLOCATOR: &[(&str, Kind)] = &[
     ("acul", Utilisation),
     ("acnl", ANY),
@@ -61,7 +61,7 @@ const OF_ALLOCATOR: &[(&str, Kind)] = &[
     ("smbcs", KILOBYTES),
     ("t", Boolean),
 ];
-/// Others, by all that follows the M.
+/// Other settings, keyed by the text after the M.
 const OTHERS: &[(&str, Kind)] = &[
     ("Iscs", MEGABYTES),
     ("Mamcbf", KILOBYTES),
@@ -79,14 +79,14 @@ const OTHERS: &[(&str, Kind)] = &[
     ("ummc", ANY),
     ("usac", Boolean),
 ];
-/// Where an allocator's letter may stand, `u` for all.
+/// The letters of the allocators; `u` stands for all.
 const LETTERS: &str = "uBDEFHILRSTZ";
-/// Whose carriers do not move to others, and which cannot be switched off.
+/// Allocators whose carriers cannot migrate and which cannot be disabled.
 const FIXED: &str = "IT";
 
-/// `name`: what follows the M, maybe with the value behind it.
+/// Checks a setting. `name` is the text after the M, perhaps with the value appended.
 pub fn check(name: &str, value: &str) -> Read {
-    // What value it has is for the program that starts the emulator.
+    // The value concerns only the program that starts the emulator.
     if name.starts_with("Ym") {
         return Ok(());
     }
@@ -103,7 +103,7 @@ pub fn check(name: &str, value: &str) -> Read {
         return ensure(known.contains(&v), || bad_parameter("ea"));
     }
     let Some(letter) = name.chars().next().filter(|c| LETTERS.contains(*c)) else {
-        // The letters that have settings of their own are part of the name.
+        // Letters with settings of their own are part of the reported name.
         let known = name.starts_with(['M', 'Y', 'e', 'l', 'd']);
         return Err(bad_parameter(if known { &name[..1] } else { "" }));
     };
@@ -127,11 +127,12 @@ fn bad_value(name: &str, value: &str) -> String {
 }
 
 impl Kind {
-    /// `length` characters of `name` are the setting's; what follows is its value, else that is `value`.
+    /// The first `length` characters of `name` are the setting. The value is the rest of `name`, or
+    /// `value` if there is none.
     fn check(self, name: &str, length: usize, value: &str) -> Read {
         let (setting, given) = name.split_at(length);
         let v = if given.is_empty() { value } else { given };
-        // OTP tells of a strategy by one letter less.
+        // OTP drops the last letter of a strategy's name in the message.
         let shown = if matches!(self, Strategy) { &setting[..length - 1] } else { setting };
         ensure(self.takes(v), || bad_value(shown, v))
     }

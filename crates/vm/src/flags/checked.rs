@@ -1,5 +1,4 @@
-//! Flags that change nothing here. Their values are those that `erl` takes, and others are refused as it
-//! refuses them.
+//! Flags without effect here. Their values are checked, with the error messages of `erl`.
 
 use kvik_proc::sched::online_cpus;
 
@@ -14,7 +13,7 @@ const EAGERNESS: &[&str] = &["very_lazy", "lazy", "medium", "eager", "very_eager
 const THRESHOLD: &[&str] = &["very_high", "high", "medium", "low", "very_low"];
 const BINDING: &[&str] = &["u", "ns", "ts", "ps", "s", "nnts", "nnps", "tnnps", "db"];
 
-/// Flags with a choice of values, and what is said of others. `@`: the value.
+/// Flags with a choice of values, and the message for other values. `@`: the value.
 const CHOICES: &[(&str, &[&str], &str)] = &[
     ("n", &["s", "a", "d"], "bad -n option @"),
     ("scl", BOOLEAN, "bad scheduler compact load value '@'"),
@@ -33,7 +32,7 @@ const CHOICES: &[(&str, &[&str], &str)] = &[
     ("IOs", BOOLEAN, "bad +IOs boolean argument: @"),
 ];
 
-/// Flags with a number, its range, and what is said of others. Where there is no number it is 0.
+/// Flags with a number, its range, and the message for other values. Missing digits count as 0.
 const NUMBERS: &[(&str, i64, i64, &str)] = &[
     ("a", 16, 8192, "bad stack size for async threads @"),
     ("sss", 20, 8192, "bad stack size for scheduler threads @"),
@@ -42,7 +41,7 @@ const NUMBERS: &[(&str, i64, i64, &str)] = &[
     ("sfwi", 0, i64::MAX - 1, "bad scheduler forced wakeup interval @"),
 ];
 
-/// The same where there has to be a number.
+/// The same, but there must be a number.
 const GIVEN_NUMBERS: &[(&str, i64, i64, &str)] = &[
     ("rg", 0, i64::MAX, "bad reader groups limit: @"),
     ("dcg", 0, i64::MAX, "bad decentralized counter groups limit: @"),
@@ -83,7 +82,7 @@ pub fn check(name: &str, value: &str) -> Read {
     }
 }
 
-/// There are at least as many threads that poll as poll sets.
+/// Checks that there are at least as many poll threads as poll sets.
 pub fn poll_sets(flags: &[(String, Option<String>)]) -> Read {
     let value = |name: &str| {
         let of = flags.iter().rev().find(|f| f.0 == name)?;

@@ -1,7 +1,6 @@
-//! Numbers as C's library reads them, which `erl` leaves its flags to: what follows the digits does not
-//! count.
+//! Numbers as the C library parses them for `erl`: text after the digits is ignored.
 
-/// The number that a text begins with, and what follows.
+/// The number at the start of a text, and the rest.
 pub fn leading(text: &str) -> Option<(i64, &str)> {
     let text = text.trim_start();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -14,12 +13,12 @@ pub fn leading(text: &str) -> Option<(i64, &str)> {
     Some((number.parse().unwrap_or(limit), rest))
 }
 
-/// 0 where there is no number.
+/// Like C's `atoi`: 0 if there is no number.
 pub fn atoi(text: &str) -> i64 {
     leading(text).map_or(0, |(n, _)| n)
 }
 
-/// The same; `None` for one that is too large.
+/// Like [`atoi`], but `None` if the number is out of range.
 pub fn strtol(text: &str) -> Option<i64> {
     Some(atoi(text)).filter(|n| ![i64::MIN, i64::MAX].contains(n))
 }

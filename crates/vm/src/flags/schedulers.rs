@@ -1,4 +1,4 @@
-//! How many schedulers of each kind there are, and threads for asynchronous work.
+//! The number of schedulers of each kind, and of async threads.
 
 use kvik_bifs::system::SystemConfig;
 use kvik_proc::sched::online_cpus;
@@ -6,7 +6,7 @@ use kvik_proc::sched::online_cpus;
 use super::numbers::{atoi, pair};
 use super::{ensure, Read};
 
-/// The most schedulers of a kind.
+/// Maximum number of schedulers of a kind.
 const MAX_SCHEDULERS: i64 = 1024;
 
 #[derive(Copy, Clone)]
@@ -20,7 +20,7 @@ pub struct Schedulers {
     dirty_cpu: Count,
     dirty_io: i64,
     async_threads: i64,
-    /// Shares in percent of what was counted.
+    /// Percentages applied to the counts.
     normal_share: Count,
     dirty_share: Count,
 }
@@ -63,7 +63,7 @@ impl Schedulers {
         Ok(true)
     }
 
-    /// What all flags together come to.
+    /// Computes the final numbers from all flags.
     pub fn settle(self, c: &mut SystemConfig) -> Read {
         let of = |count: Count, share: Count| Count {
             all: (count.all * share.all / 100).max(1),
@@ -91,7 +91,7 @@ impl Schedulers {
     }
 }
 
-/// `All`, `All:Online` or `:Online`; what is not positive counts from the number of processors.
+/// Parses `All`, `All:Online` or `:Online`; values up to 0 are added to the number of CPUs.
 fn count(v: &str, online: i64, what: &str) -> Result<Count, String> {
     let cpus = online_cpus() as i64;
     let (given, on) = match pair(v).ok_or_else(|| format!("bad amount of {what} {v}"))? {
@@ -108,7 +108,7 @@ fn count(v: &str, online: i64, what: &str) -> Result<Count, String> {
     Ok(c)
 }
 
-/// The same in percent.
+/// Parses the same forms as percentages.
 fn share(v: &str, what: &str) -> Result<Count, String> {
     let (all, online) = match pair(v) {
         Some((None, Some(online))) => (100, online),

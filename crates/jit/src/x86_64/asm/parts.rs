@@ -32,13 +32,13 @@ impl Asm {
         self.modrm_rr(R(0), r);
         self.b(8)
     }
-    /// The operation on a word in memory.
+    /// Applies the operation to a word in memory.
     pub fn alu_mr(&mut self, op: Alu, base: R, disp: i32, s: R) {
         self.rex(true, s, 0, base);
         self.b((op as u8) << 3 | 1);
         self.modrm_mem(s, base, disp)
     }
-    /// The low 32 bits as a float, made a double.
+    /// Converts the single-precision float in the low 32 bits to a double.
     pub fn single_to_double(&mut self, x: u8, r: R) {
         self.b(0x66);
         self.rex(false, R(x), 0, r);
@@ -47,7 +47,7 @@ impl Asm {
         self.modrm_rr(R(x), r);
         self.sse(0xF3, 0x5A, x, x)
     }
-    /// A double made a float, into the low 32 bits.
+    /// Converts a double to single precision, into the low 32 bits.
     pub fn double_to_single(&mut self, r: R, x: u8) {
         self.sse(0xF2, 0x5A, x, x);
         self.b(0x66);

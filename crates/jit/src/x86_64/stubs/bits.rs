@@ -1,7 +1,7 @@
-//! What templates for bit strings share: contexts and bit strings made by native code.
+//! Stubs of the templates for bit strings: match contexts and bit strings made by native code.
 //!
-//! All of them leave x0–x3 alone and may use `rax rcx rdx rsi rdi`. Who calls one that makes
-//! something has seen to it that there is room.
+//! All of them preserve x0–x3 and may use `rax rcx rdx rsi rdi`. Callers of a stub that builds a
+//! term have reserved the heap words.
 
 use kvik_heap::Heap;
 use kvik_term::word::*;
@@ -12,7 +12,7 @@ use crate::x86_64::asm::*;
 use crate::x86_64::operands::kind_byte;
 
 const BOXED: i32 = TAG_BOXED as i32;
-/// Fields of a match context, from the word that stands for it.
+/// Offsets of a match context's fields from its tagged pointer.
 pub const CTX_ORIG: i32 = 8 - BOXED;
 pub const CTX_BASE: i32 = 16 - BOXED;
 pub const CTX_POS: i32 = 24 - BOXED;
@@ -36,7 +36,7 @@ impl Maker {
         self.a.call_r(RAX);
         self.a.alu_ri(Alu::Add, RSP, 8);
     }
-    /// The same where the function makes terms.
+    /// The same for a function that builds terms.
     pub(super) fn lean_alloc(&mut self) -> Label {
         let lean = self.entry();
         super::save_state(&mut self.a);
@@ -48,7 +48,7 @@ impl Maker {
         lean
     }
 
-    /// A match context on the bit string in `rdi`, whose kind is in `eax`; into `rax`.
+    /// Makes a match context on the bit string in `rdi`, whose kind is in `eax`; result in `rax`.
     pub(super) fn start_match(&mut self) -> Label {
         let start = self.entry();
         let a = &mut self.a;
@@ -61,8 +61,8 @@ impl Maker {
         a.mov_rr(RSI, RDI);
         a.alu32_ri(Alu::Cmp, RAX, kind_byte(HEAP_BIN));
         a.jcc(Cc::E, on_heap);
-        // From now on nobody may move the bytes: who appends copies them. A literal is not ours to
-        // write to, nor is it ever writable.
+        // From now on the bytes must not move: appending copies them. A literal must not be written
+        // to, and is never writable.
         a.place(refc);
         a.mov_rm(RAX, RSI, 32 - BOXED);
         a.alu_mi(Alu::Cmp, RSI, 40 - BOXED, 0);
@@ -91,8 +91,8 @@ impl Maker {
         start
     }
 
-    /// The next `rsi` bits of the context in `rdi`, which are there, as a bit string in `rax`:
-    /// whole bytes are copied where they are few, all else is shared.
+    /// Takes the next `rsi` bits, known to be available, of the context in `rdi`; result in `rax`.
+    /// Few whole bytes are copied, everything else is shared.
     pub(super) fn get_bits(&mut self, lean_alloc: Label) -> Label {
         let get = self.entry();
         let a = &mut self.a;
@@ -141,7 +141,7 @@ impl Maker {
         get
     }
 
-    /// The bits that are left of the context in `rdi`, which stays as it is.
+    /// The remaining bits of the context in `rdi`, which does not change.
     pub(super) fn get_tail(&mut self, get_bits: Label) -> Label {
         let tail = self.entry();
         let a = &mut self.a;
@@ -160,8 +160,8 @@ impl Maker {
         tail
     }
 
-    /// `rdx` bytes from byte `rsi` on of the term in `rdi`, both small integers that are not negative;
-    /// `NONE` where that is none or no binary. There is room for `get_bits`.
+    /// `rdx` bytes from byte `rsi` on of the term in `rdi`, both non-negative small integers;
+    /// `NONE` if out of range or not a binary. The words for `get_bits` are reserved.
     pub(super) fn binary_part(&mut self, get_bits: Label) -> Label {
         let part = self.entry();
         let a = &mut self.a;
@@ -170,7 +170,7 @@ impl Maker {
         a.lea(RAX, RDI, -BOXED);
         a.test8_ri(RAX, 3);
         a.jcc(Cc::Ne, none);
-        // Bytes as bits from here on.
+        // From here on in bits.
         a.shr(RSI, 1);
         a.shr(RDX, 1);
         a.movzx8_rm(RAX, RDI, -BOXED);
@@ -196,7 +196,7 @@ impl Maker {
         a.jcc(Cc::Ne, some);
         a.mov_rr(RAX, RDI);
         a.ret();
-        // What `get_bits` reads of a context, on the thread's stack.
+        // The fields of a context that `get_bits` reads, on the thread's stack.
         a.place(some);
         a.alu_ri(Alu::Sub, RSP, 8 * MATCH_CTX_WORDS as i32);
         a.cmp8_mi(RDI, -BOXED, kind_byte(SUB_BIN) as u8);
@@ -229,8 +229,8 @@ impl Maker {
         part
     }
 
-    /// The next character of the context in `rdi`, in `rax`: a small integer or `NONE`. Those of
-    /// two to four bytes are read here, all else is the runtime's.
+    /// Takes the next UTF-8 character of the context in `rdi`; `rax` is a small integer or `NONE`.
+    /// Characters of two to four bytes are decoded here, everything else by the runtime.
     pub(super) fn get_utf8(&mut self, lean: Label) -> Label {
         let get = self.entry();
         let a = &mut self.a;
@@ -264,7 +264,7 @@ impl Maker {
         a.alu32_ri(Alu::And, RAX, 0xFFFF);
         a.alu32_ri(Alu::Cmp, RAX, 0x800);
         a.jcc(Cc::B, slow);
-        // No character: 16#d800 to 16#dfff.
+        // Surrogates are not characters: 16#d800 to 16#dfff.
         a.mov32_rr(RCX, RAX);
         a.shr(RCX, 11);
         a.alu32_ri(Alu::Cmp, RCX, 0xD800 >> 11);
@@ -290,7 +290,7 @@ impl Maker {
     }
 }
 
-/// Goes on where the context in `rdi` has a byte more than up to the position in `rdx`.
+/// Falls through if the context in `rdi` has at least a byte after the position in `rdx`.
 fn one_more(a: &mut Asm, slow: Label) {
     a.alu_ri(Alu::Add, RDX, 8);
     a.alu_rm(Alu::Cmp, RDX, RDI, CTX_END);
@@ -307,7 +307,7 @@ fn next_six(a: &mut Asm, i: i32, slow: Label) {
 }
 
 /// Copies `rsi` bytes from `rdx` to whole words at `rdi`, and returns. The last word is read so
-/// that it ends with the last byte: before a binary's first byte there is always its header.
+/// that it ends with the last byte: a binary's first byte is always preceded by its header.
 fn copy_words(a: &mut Asm) {
     let (last, done) = (a.label(), a.label());
     let more = a.here();

@@ -1,4 +1,4 @@
-//! What templates for building share. `rbp` is where the next byte goes.
+//! Stubs of the templates that build bit strings. `rbp` is the address of the next byte.
 
 use kvik_heap::binary::Binary;
 use kvik_heap::Heap;
@@ -12,8 +12,9 @@ use crate::x86_64::operands::kind_byte;
 const BOXED: i32 = TAG_BOXED as i32;
 
 impl Maker {
-    /// `rsi` bytes behind the binary in `rdi`, for which there is room in its storage: the new
-    /// binary in `rax`, their place in `rdx`. All else is the runtime's; `NONE` where it can't be.
+    /// Appends `rsi` bytes to the binary in `rdi` if its storage has room: the new binary in `rax`,
+    /// the address of the new bytes in `rdx`. Everything else is the runtime's; `NONE` if
+    /// impossible.
     pub(super) fn append(&mut self, lean_alloc: Label, private: bool) -> Label {
         let append = self.entry();
         let a = &mut self.a;
@@ -23,7 +24,7 @@ impl Maker {
         a.test8_ri(RCX, 0x7F);
         a.jcc(Cc::Ne, slow);
         a.shr(RCX, 7);
-        // What is in use then.
+        // The bytes in use afterwards.
         a.alu_rr(Alu::Add, RSI, RCX);
         a.alu_rm(Alu::Cmp, RSI, RAX, Binary::CAP as i32);
         a.jcc(Cc::G, full);
@@ -51,7 +52,7 @@ impl Maker {
             a.mov_mr(RDI, 24 - BOXED, RSI);
             a.mov_rr(RAX, RDI);
         } else {
-            // The right to append moves on.
+            // The new binary takes over the right to append.
             a.mov_mi(RDI, 32 - BOXED, small(0) as i32);
             a.mov_mi(HTOP, 0, header(SUB_BIN, SUB_BIN_WORDS - 1) as i32);
             a.mov_mr(HTOP, 8, RDX);
@@ -77,7 +78,8 @@ impl Maker {
         append
     }
 
-    /// All of the binary in `rdi`, which begins and ends with a byte, to `rbp`, which moves on.
+    /// Copies the binary in `rdi`, which begins and ends at a byte boundary, to `rbp` and advances
+    /// `rbp`.
     pub(super) fn put_binary(&mut self, lean: Label) -> Label {
         let put = self.entry();
         let a = &mut self.a;
@@ -87,7 +89,7 @@ impl Maker {
         a.jcc(Cc::A, large);
         a.alu_ri(Alu::Cmp, RSI, 8);
         a.jcc(Cc::B, few);
-        // The last word overlaps with the one before.
+        // The last word overlaps the one before.
         a.lea_idx(RDI, RDX, RSI, 0, -8);
         a.mov_rm(RDI, RDI, 0);
         a.alu_rr(Alu::Add, RSI, RBP);
@@ -123,7 +125,7 @@ impl Maker {
         put
     }
 
-    /// The character in `eax`, beyond 16#7f, to `rbp`, which moves on.
+    /// Writes the character in `eax`, beyond 16#7f, to `rbp` and advances `rbp`.
     pub(super) fn put_utf8(&mut self) -> Label {
         let put = self.entry();
         let a = &mut self.a;
@@ -151,7 +153,8 @@ impl Maker {
     }
 }
 
-/// Six bits each of the character in `eax`, behind the byte at `rbp`; and returns.
+/// Writes the continuation bytes, six bits each, of the character in `eax` behind the byte at
+/// `rbp`; and returns.
 fn last_parts(a: &mut Asm, n: i32) {
     for i in 1..=n {
         a.mov32_rr(RCX, RAX);
@@ -164,8 +167,8 @@ fn last_parts(a: &mut Asm, n: i32) {
     a.ret();
 }
 
-/// Goes to `slow` unless `rdi` may be appended to: `rdx` is then its `REFC_BIN`, `rax` the storage,
-/// which nobody else holds.
+/// Jumps to `slow` unless `rdi` may be appended to: `rdx` is then its `REFC_BIN`, `rax` the
+/// storage, to which there is no other reference.
 fn writable(a: &mut Asm, slow: Label) {
     a.mov32_rr(RAX, RDI);
     a.alu32_ri(Alu::And, RAX, 3);

@@ -1,6 +1,6 @@
-//! The process dictionary. A template calls these with a key in `rsi` (and a value in `rdx`); the
-//! value there was, or `undefined`, is in `rax` afterwards. They change the scratch registers only.
-//! Keys that are immediates are looked for here, as long as there is no index; all else is Rust's.
+//! The process dictionary. A template calls these stubs with a key in `rsi` (and a value in `rdx`);
+//! they return the old value, or `undefined`, in `rax` and change only the scratch registers.
+//! Immediate keys are searched here, as long as there is no index; everything else is left to Rust.
 
 use kvik_heap::root_pairs::RootPairs;
 use kvik_heap::Heap;
@@ -21,8 +21,8 @@ pub fn make(a: &mut Asm) -> DictionaryStubs {
     DictionaryStubs { get: getting(a), put: putting(a) }
 }
 
-/// Looks for the key, the last pair first: what a process's own program puts there comes behind what
-/// `proc_lib` has put. Falls through with the pair's end in `rdi + rax`.
+/// Searches for the key from the last pair on: a process's own entries follow those of `proc_lib`.
+/// Falls through with the pair's end in `rdi + rax`.
 fn search(a: &mut Asm, nothing: Label, absent: Label, other: Label) {
     a.lea(RAX, RSI, 1);
     a.test8_ri(RAX, 2);

@@ -1,6 +1,6 @@
-//! What all modules share of looking into maps and of updating flat ones. A template calls these
-//! with a map in `rsi` and a key in `rdx`; they change the scratch registers only (`rsi` stays where
-//! no Rust function was called). Layouts: `term/src/word.rs`.
+//! Stubs for map lookups and updates of flat maps. A template calls them with a map in `rsi` and a
+//! key in `rdx`; they change the scratch registers only (`rsi` is preserved unless a Rust function
+//! was called). Layouts: `term/src/word.rs`.
 
 use kvik_heap::alloc::STACK_SLACK;
 use kvik_term::word::{FLAT_MAP, HAMT, NONE, TAG_BOXED};
@@ -11,27 +11,27 @@ use crate::x86_64::operands::kind_byte;
 use crate::x86_64::stubs::terms::{call, entry, NO_ROOM};
 use crate::x86_64::{HTOP, STACK};
 
-/// From a tagged pointer: a map's number of keys (a small integer), and its tuple of keys.
+/// Offsets from a tagged pointer: a map's number of keys (a small integer), and its tuple of keys.
 const SIZE: i32 = 8 - TAG_BOXED as i32;
 const KEYS: i32 = 16 - TAG_BOXED as i32;
 /// Words of a flat map besides its values.
 const HEAD: i32 = 3;
 
-/// Each answers `NONE` in `rax` where it says "otherwise".
+/// Each returns `NONE` in `rax` in the cases named by "otherwise".
 pub struct MapStubs {
-    /// The value of any key. Otherwise: it is no map, or has no such key.
+    /// The value of any key. Otherwise: not a map, or no such key.
     pub find: Label,
-    /// The same of an immediate key whose hash is in `ecx`.
+    /// The same for an immediate key whose hash is in `ecx`.
     pub find_hashed: Label,
-    /// The same of a key that is no immediate.
+    /// The same for a key that is not immediate.
     pub find_deep: Label,
-    /// Copies a flat map to the heap's top, without taking its words; 0, or `NO_ROOM`. Otherwise: it
-    /// is no flat map.
+    /// Copies a flat map to the heap's top, without claiming the words; 0, or `NO_ROOM`. Otherwise:
+    /// not a flat map.
     pub copy: Label,
-    /// Puts the value in `rcx` for an immediate key into that copy; notes in `rbp` whether it is
-    /// another. Otherwise: it has no such key.
+    /// Puts the value in `rcx` for an immediate key into that copy; records in `rbp` whether it
+    /// differs from the old one. Otherwise: no such key.
     pub set: Label,
-    /// The copy, or the map itself where `rbp` says that nothing has changed.
+    /// The copy, or the map itself if `rbp` says that nothing has changed.
     pub done: Label,
 }
 
@@ -47,7 +47,8 @@ pub fn make(a: &mut Asm) -> MapStubs {
     MapStubs { find, find_hashed, find_deep, copy, set, done }
 }
 
-/// Goes on where `rsi` is a flat map; to `large` with another kind of boxed term in `eax`.
+/// Falls through if `rsi` is a flat map; jumps to `large` for another boxed term, its kind in
+/// `eax`, and to `none` for anything else.
 fn flat_or(a: &mut Asm, large: Label, none: Label) {
     a.mov32_rr(RAX, RSI);
     a.alu32_ri(Alu::And, RAX, 3);
@@ -63,7 +64,7 @@ fn deep_to(a: &mut Asm, deep: Label) {
     a.jcc(Cc::Ne, deep);
 }
 
-/// Looks for an immediate key; falls through with its value's offset less 16 in `rax`.
+/// Searches for an immediate key; falls through with its value's offset less 16 in `rax`.
 fn search(a: &mut Asm, none: Label) {
     a.mov_rm(RDI, RSI, KEYS);
     a.mov32_rm(RAX, RSI, SIZE);
@@ -71,7 +72,8 @@ fn search(a: &mut Asm, none: Label) {
     a.jcc(Cc::E, none);
     a.shr(RAX, 1);
     let (found, second) = (a.label(), a.label());
-    // Two a round, from behind; the word before the first is a header, which no key is.
+    // Two keys per iteration, backwards; the word before the first key is a header, which equals no
+    // key.
     let next = a.here();
     a.alu_r_idx(Alu::Cmp, RDX, RDI, RAX, 0, -(TAG_BOXED as i32));
     a.jcc(Cc::E, found);
@@ -89,7 +91,7 @@ fn value(a: &mut Asm, into: R) {
     a.mov_r_idx(into, RSI, RAX, 0, KEYS);
 }
 
-/// Answers for a flat map and for what is no map; goes on with a large one.
+/// Returns for a flat map and for a non-map; falls through for a large map.
 fn flat_map(a: &mut Asm, none: Label) {
     let large = a.label();
     flat_or(a, large, none);
@@ -128,7 +130,8 @@ fn copying(a: &mut Asm, none: Label) -> Label {
     a.jcc(Cc::A, full);
     a.mov_rm(RCX, RSI, -(TAG_BOXED as i32));
     a.mov_mr(HTOP, 0, RCX);
-    // Two words a round, from behind, down to the word behind the header or to the header again.
+    // Two words per iteration, backwards, down to the word behind the header or to the header
+    // itself.
     let next = a.here();
     a.movups_idx_load(0, RSI, RAX, SIZE);
     a.movups_idx_store(HTOP, RAX, 8, 0);

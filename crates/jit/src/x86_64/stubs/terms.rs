@@ -1,5 +1,5 @@
-//! What all modules share of comparing terms and of `setelement/3`. Called by templates; they change
-//! the scratch registers only.
+//! Stubs for comparing terms, `length/1` and `setelement/3`. Templates call them; they change the
+//! scratch registers only.
 
 use kvik_heap::alloc::STACK_SLACK;
 use kvik_term::word::{small, FLOAT, NIL, NONE, TAG_BOXED, TAG_LIST, TUPLE};
@@ -15,13 +15,13 @@ const HEADER: i32 = -(TAG_BOXED as i32);
 pub struct TermStubs {
     /// Compares the terms in `rdx` and `rsi`: less than, equal to, or greater than 0 in `rax`.
     pub compare: Label,
-    /// Adds the length of the list in `rsi` to the small integer in `rax`. `NONE` in `rax` where the
-    /// turn ends before the list does: then `rsi` is the rest of it, and `rdx` the sum so far. `NONE`
-    /// too where it is no proper list: then `rsi` is no cell.
+    /// Adds the length of the list in `rsi` to the small integer in `rax`. If the time slice ends
+    /// first: `NONE` in `rax`, the rest of the list in `rsi`, the sum so far in `rdx`. If it is not
+    /// a proper list: `NONE` in `rax`, and `rsi` is not a list cell.
     pub length: Label,
-    /// Whether they are the same (`=:=`): not 0 in `rax`.
+    /// Whether they are equal (`=:=`): not 0 in `rax`.
     pub equal: Label,
-    /// `setelement(x0, x1, x2)` in `x0`, and 0 in `rax`; or `NO_ROOM`; or `NONE` where the arguments
+    /// `setelement(x0, x1, x2)` in `x0`, and 0 in `rax`; or `NO_ROOM`; or `NONE` if the arguments
     /// are wrong.
     pub set_element: Label,
 }
@@ -40,7 +40,7 @@ pub fn entry(a: &mut Asm) -> Label {
     a.here()
 }
 
-/// Calls a Rust function that looks at terms and at nothing else: `(process, rsi, rdx, ecx)`.
+/// Calls a Rust function that reads terms and nothing else: `(process, rsi, rdx, ecx)`.
 pub fn call(a: &mut Asm, f: usize) {
     a.mov_ri(RAX, f as u64);
     save_x(a);
@@ -52,7 +52,7 @@ pub fn call(a: &mut Asm, f: usize) {
     a.ret();
 }
 
-/// Goes on where the term is of that kind.
+/// Falls through if the term is of that kind.
 fn of_kind_or(a: &mut Asm, r: R, kind: u64, other: Label) {
     a.mov32_rr(RAX, r);
     a.alu32_ri(Alu::And, RAX, 3);
@@ -62,8 +62,8 @@ fn of_kind_or(a: &mut Asm, r: R, kind: u64, other: Label) {
     a.jcc(Cc::Ne, other);
 }
 
-/// Two floats here, and tuples of one size whose first elements that differ are small integers; all
-/// else in Rust.
+/// Compares two floats, and tuples of one size whose first differing elements are small integers;
+/// everything else is compared in Rust.
 fn comparing(a: &mut Asm) -> Label {
     let (entry, tuples, other) = (entry(a), a.label(), a.label());
     of_kind_or(a, RDX, FLOAT, tuples);
@@ -103,7 +103,7 @@ fn comparing(a: &mut Asm) -> Label {
     entry
 }
 
-/// Returns what two numbers compared as, `greater` or not.
+/// Returns the result of comparing two numbers; `greater` is the condition for 1.
 fn answer(a: &mut Asm, greater: Cc) {
     let done = a.label();
     a.mov_ri(RAX, 1);
@@ -115,19 +115,19 @@ fn answer(a: &mut Asm, greater: Cc) {
     a.ret();
 }
 
-/// Cells that are a reduction, as in OTP: where a time slice ends in `length/1` depends on it.
+/// List cells per reduction, as in OTP: where a time slice ends in `length/1` depends on it.
 const CELLS: i64 = 16;
 
 fn length(a: &mut Asm) -> Label {
     let (entry, check, end, over) = (entry(a), a.label(), a.label(), a.label());
     let one = small(1) as i32;
     let a_reduction = (small(CELLS) as i64).trailing_zeros() as u8;
-    // How far the time slice goes. Where nothing is left of it, not even to the first cell.
+    // The count at which the time slice ends; with no reductions left, before the first cell.
     a.mov_rr(RDX, REDS);
     a.shl(RDX, a_reduction);
     a.alu_rr(Alu::Add, RDX, RAX);
     a.jmp(check);
-    // Four cells a round; the limit is whole rounds away.
+    // Four cells per iteration; the distance to the limit is a multiple of that.
     let next = a.here();
     for _ in 0..4 {
         a.lea(RCX, RSI, -(TAG_LIST as i32));
@@ -146,7 +146,7 @@ fn length(a: &mut Asm) -> Label {
     a.mov_rr(RDX, RAX);
     a.mov_ri(RAX, NONE);
     a.ret();
-    // A reduction of which not all cells were used is left.
+    // A partly used reduction is not charged.
     a.place(end);
     a.alu_rr(Alu::Sub, RDX, RAX);
     a.alu_ri(Alu::Add, RDX, small(CELLS) as i32 - 1);
@@ -166,7 +166,7 @@ fn equal(a: &mut Asm) -> Label {
     entry
 }
 
-/// A call found no room for what it copies.
+/// Result of a stub: no heap room for the copy.
 pub const NO_ROOM: i32 = 1;
 
 fn set_element(a: &mut Asm) -> Label {
@@ -175,7 +175,7 @@ fn set_element(a: &mut Asm) -> Label {
     a.test8_ri(index, 15);
     a.jcc(Cc::Ne, bad);
     of_kind_or(a, tuple, TUPLE, bad);
-    // Size and index as small integers; 0 and what is negative become large.
+    // Size and index as small integers; 0 and negative ones become large unsigned numbers.
     a.mov32_rm(RAX, tuple, HEADER);
     a.shr(RAX, 4);
     a.lea(RDI, index, -16);
@@ -185,7 +185,8 @@ fn set_element(a: &mut Asm) -> Label {
     a.lea_idx(RDI, HTOP, RAX, 0, 8 * (1 + STACK_SLACK as i32));
     a.alu_rr(Alu::Cmp, RDI, STACK);
     a.jcc(Cc::A, full);
-    // The new top, for later; two words a round, from behind, down to the header or the word behind.
+    // The new top, for later; two words per iteration, backwards, down to the header or the word
+    // behind.
     a.lea_idx(RCX, HTOP, RAX, 0, 8);
     a.mov_rm(RDI, tuple, HEADER);
     a.mov_mr(HTOP, 0, RDI);

@@ -1,4 +1,4 @@
-//! Guard BIFs: the frequent ones inline for small integers, the rest by their function.
+//! Guard BIFs: frequent ones are inlined for small integers, the rest call their function.
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_proc::Proc;
@@ -27,7 +27,7 @@ impl<'m> Compiler<'m> {
         if self.proof.clear_target(self.at) {
             self.copy(Arg::Nil, dst)?;
         }
-        // As OTP's: an addition of 0. (-0.0 shows it.) Since OTP 26 only an operator of one operand.
+        // Like OTP, adds 0 (visible for -0.0); since OTP 26 only for the unary operator.
         let subtracts = !kvik_release::current().has_increments();
         let (e, operands) = match (e.module == am::erlang, e.function, &operands[..]) {
             (true, am::op_minus, [..]) if subtracts => (e, operands),
@@ -76,7 +76,7 @@ impl<'m> Compiler<'m> {
         self.store(dst, RAX)
     }
 
-    /// Arithmetic on small integers. What doesn't fit goes to the function.
+    /// Arithmetic on small integers. Operands or results that don't fit go to the function.
     fn binary_operation(
         &mut self,
         e: &'static Export,
@@ -139,12 +139,12 @@ impl<'m> Compiler<'m> {
     }
 }
 
-/// What OTP's loader made increments of, before OTP 26, shows no line of `erlang` when it fails: a register and a
-/// small integer.
+/// Whether OTP's loader, before OTP 26, made an increment of this: a register and a small integer.
+/// A failing increment adds no line of `erlang` to the trace.
 fn leaves_no_line(e: &Export, args: &[Arg]) -> bool {
     let register = |a: &Arg| matches!(a, Arg::X(..) | Arg::Y(..));
     let small = |a: &Arg| matches!(a, Arg::Int(i) if fits_small(*i));
-    // What is subtracted is an increment only where it is not negative.
+    // A subtraction is an increment only if the constant is not negative.
     let negated = |a: &Arg| matches!(a, Arg::Int(i) if fits_small(*i) && *i >= 0);
     kvik_release::current().has_increments()
         && e.module == am::erlang

@@ -16,7 +16,8 @@ use kvik_heap::Regs;
 
 impl<'m> Compiler<'m> {
     pub fn calls(&mut self, op: &Op) -> EmitResult {
-        // A tail call that never returns has no frame to drop that is known.
+        // A tail call that never returns is made as a call: the frame size that it names may be
+        // wrong.
         let trap = self.proof.trap_after(self.at);
         match (op.opcode, self.args(op)) {
             (Opcode::Call, [_, Arg::Label(l)]) => self.local(*l, None),
@@ -52,7 +53,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// `frame`: a tail call that drops so many words.
+    /// `frame`: for a tail call, the frame words to drop.
     fn local(&mut self, l: u32, frame: Option<u64>) -> EmitResult {
         let to = self.label(l)?;
         match frame {
@@ -82,7 +83,7 @@ impl<'m> Compiler<'m> {
     }
     fn call_export(&mut self, e: &'static Export, frame: Option<u64>) -> EmitResult {
         match frame {
-            // A BIF in tail position keeps its caller, so that a stack trace shows it.
+            // A BIF in tail position keeps its caller's frame, so that a stack trace shows it.
             Some(k) if e.extra.get() > crate::APPLY => {
                 let back = self.push_continuation();
                 self.jump_export(e);
@@ -103,7 +104,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// `setelement/3`, unless it would fail or is watched.
+    /// `setelement/3` inline, unless it would fail or is traced.
     fn set_element(&mut self, e: &'static Export, frame: Option<u64>) -> EmitResult {
         let (call, other, back) = (self.a.label(), self.a.label(), self.a.label());
         self.unless_bif(e, call);
@@ -133,7 +134,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// `put/2`, unless it is watched.
+    /// `put/2` inline, unless it is traced.
     fn put_in_dictionary(&mut self, e: &'static Export, frame: Option<u64>) -> EmitResult {
         let (call, back) = (self.a.label(), self.a.label());
         self.unless_bif(e, call);
@@ -151,14 +152,14 @@ impl<'m> Compiler<'m> {
         });
         Ok(())
     }
-    /// Goes to the label where a call of the export does not lead to its BIF at once.
+    /// Jumps to the label unless the export leads straight to its BIF.
     fn unless_bif(&mut self, e: &'static Export, otherwise: Label) {
         self.a.mov_ri(RAX, e as *const Export as u64);
         self.a.lea_abs(RCX, self.stubs.bif);
         self.a.alu_rm(Alu::Cmp, RCX, RAX, std::mem::offset_of!(Export, code) as i32);
         self.a.jcc(Cc::Ne, otherwise);
     }
-    /// What was called in tail position has its answer in x0.
+    /// Returns after a stub in tail position; the result is in x0.
     fn end_tail_call(&mut self, frame: Option<u64>) {
         if let Some(k) = frame {
             self.pop_frame(k);
@@ -166,7 +167,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// `erlang:apply/2,3` fails where it is called.
+    /// `erlang:apply/2,3`; a failure is raised at the call.
     fn apply_to_list(&mut self, arity: u32, frame: Option<u64>) -> EmitResult {
         let fun = arity == 2;
         self.rt(if fun { rt::call::apply_fun } else { rt::call::apply_list });
@@ -202,8 +203,8 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Fails where `rax` is `NONE`: once the call has begun (scratch word 0), as OTP does, with what it
-    /// comes back to pushed, which a trace shows.
+    /// Raises if `rax` is `NONE`. If the call has begun (scratch word 0), the return address is
+    /// pushed first, so that the trace shows it as in OTP.
     fn none_fails_in_call(&mut self, back: Label) {
         let failed = self.a.label();
         self.a.alu_ri(Alu::Cmp, RAX, NONE as i32);
@@ -220,7 +221,7 @@ impl<'m> Compiler<'m> {
         });
     }
 
-    /// Jumps to what a call of a fun has prepared; address in `rax`.
+    /// Jumps to a fun's code at `rax`, with entry and fun loaded from the scratch words.
     fn jump_prepared(&mut self) {
         self.a.mov_rr(RDX, RAX);
         self.a.mov_rm(RAX, REGS, Regs::SCRATCH as i32);
@@ -228,7 +229,7 @@ impl<'m> Compiler<'m> {
         self.a.jmp_r(RDX);
     }
 
-    /// Calls at once what was called here last, where it is that again.
+    /// `apply` with an inline cache: calls the export cached at this site directly if it matches.
     fn apply(&mut self, arity: u64, frame: Option<u64>) -> EmitResult {
         let (m, f) = (Arg::X(arity as u16, 0), Arg::X(arity as u16 + 1, 0));
         let (slow, call) = (self.a.label(), self.a.label());
@@ -265,7 +266,7 @@ impl<'m> Compiler<'m> {
         });
         Ok(())
     }
-    /// Branches unless the term is the atom that stands there in the export in `rax`.
+    /// Branches unless the term is the atom at offset `at` of the export in `rax`.
     fn is_atom_of(&mut self, t: Arg, at: usize, other: Label) -> EmitResult {
         let r = self.src(t, RDX)?;
         self.a.mov32_rm(RCX, RAX, at as i32);
@@ -276,8 +277,8 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// A tail call of the export in `rax` that does nothing but raise (the first scratch word says
-    /// so) is a call: a stack trace shows its caller.
+    /// If the export in `rax` does nothing but raise (first scratch word), turns the tail call into
+    /// a call, so that a stack trace shows its caller.
     fn keep_caller_of_raiser(&mut self, frame: u64) {
         let raiser = self.a.label();
         self.a.alu_mi(Alu::Cmp, REGS, Regs::SCRATCH as i32, 0);
@@ -289,15 +290,15 @@ impl<'m> Compiler<'m> {
             c.a.mov_rr(RAX, RDX);
             c.a.jmp_m(RAX, 0);
             c.come_back(back);
-            // `erlang:raise/3` gives a value where its arguments are bad.
+            // `erlang:raise/3` returns a value if its arguments are bad.
             c.pop_frame(frame);
             c.return_();
             Ok(())
         });
     }
 
-    /// A call of a fun before `deallocate` and `return` is a tail call: there is no instruction for
-    /// that. Its frame's words.
+    /// A fun call followed by `deallocate` and `return` is a tail call, for which there is no
+    /// instruction. Returns the frame's words.
     fn frame_to_drop(&self, trap: bool) -> Option<u64> {
         let [drop, ret] = self.code.ops.get(self.at + 1..self.at + 3)? else { return None };
         match (drop.opcode, self.args(drop), ret.opcode) {
@@ -306,7 +307,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// Calls a local fun of the right arity at once; anything else by way of the runtime.
+    /// Calls a local fun of the right arity directly; anything else through the runtime.
     fn call_fun(&mut self, arity: u64, fun: Arg, frame: Option<u64>) -> EmitResult {
         let (slow, call) = (self.a.label(), self.a.label());
         self.load(fun, RDI)?;
@@ -336,7 +337,7 @@ impl<'m> Compiler<'m> {
             match frame {
                 Some(_) => c.none_fails(None),
                 None => {
-                    // OTP has pushed where the call comes back to by now: a trace shows it.
+                    // OTP has pushed the return address by now, so a trace shows it.
                     let fine = c.a.label();
                     c.a.alu_ri(Alu::Cmp, RAX, NONE as i32);
                     c.a.jcc(Cc::Ne, fine);
@@ -363,8 +364,7 @@ impl<'m> Compiler<'m> {
         self.store(dst, RAX)
     }
 
-    /// Where calls of a fun arrive, the fun in `rdi`: takes the environment out and goes on to the
-    /// function.
+    /// Entry of a fun, which is in `rdi`: loads the environment and jumps to the function.
     pub fn lambda_entry(&mut self, index: usize, arity: u32, free: u32, label: u32) -> EmitResult {
         self.a.align(8);
         let l = self.lambda_labels[index];

@@ -35,7 +35,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// Goes to `fail` unless `a =:= b` is `wanted`.
+    /// Jumps to `fail` unless `a =:= b` is `wanted`.
     pub(super) fn equal_exact(&mut self, fail: Label, a: Arg, b: Arg, wanted: bool) -> EmitResult {
         let (a, b) = if self.is_constant(a) { (b, a) } else { (a, b) };
         let r = self.src(a, RDX)?;
@@ -68,7 +68,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Goes to `fail` unless `a` and `b` compare as `cc` says.
+    /// Jumps to `fail` unless `a` and `b` compare as `cc` says.
     pub(super) fn ordered(&mut self, fail: Label, a: Arg, b: Arg, cc: Cc) -> EmitResult {
         let (slow, back) = (self.a.label(), self.a.label());
         let r = self.src(a, RDX)?;
@@ -90,7 +90,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Calls a stub of `stubs::terms` and tests what it answers.
+    /// Calls a stub of `stubs::terms` and tests the result.
     fn ask_of_two(&mut self, stub: CodeAddress, a: Arg, b: Arg) -> EmitResult {
         self.load(a, RDX)?;
         self.load(b, RSI)?;
@@ -128,7 +128,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Jumps by a word: a few comparisons, or a binary search down to a few.
+    /// Selects a jump target by a word: linear comparisons for a few, else a binary search.
     fn search(&mut self, r: R, words: &[(u64, Label)], otherwise: Label) {
         if words.len() <= 5 {
             for (w, to) in words {

@@ -78,14 +78,14 @@ impl<'m> Compiler<'m> {
     }
 
     fn frame(&mut self, words: u64, heap: usize, live: u64, clear: bool) -> EmitResult {
-        // The continuation of a call is pushed into the slack.
+        // A call's continuation is pushed into the slack.
         self.need((words as usize + heap).max(1), live);
         if words > 0 {
             self.a.alu_ri(Alu::Sub, STACK, 8 * words as i32);
         }
         let filler = match clear || self.proof.fill_frame(self.at) {
             true => Some(NIL),
-            // The verifier says that nothing looks at them before they are written.
+            // The verifier proved that they are not read before they are written.
             false => Some(POISON).filter(|_| self.checked),
         };
         for (i, word) in (0..words).zip(filler.into_iter().cycle()) {
@@ -103,7 +103,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// A register that surely holds a list cell.
+    /// A register with a list cell, tested unless proved.
     fn cell(&mut self, s: Arg) -> Result<R, crate::LoadError> {
         let r = self.src(s, RDI)?;
         if self.proof.checked_needed(self.at) {
@@ -122,7 +122,7 @@ impl<'m> Compiler<'m> {
         self.a.mov_rm(into, r, offset - TAG_LIST as i32);
         self.store(d, into)
     }
-    /// A register that surely holds a tuple with an element of that index.
+    /// A register with a tuple that has an element of that index, tested unless proved.
     fn tuple_of(&mut self, s: Arg, n: u64) -> Result<R, crate::LoadError> {
         let r = self.src(s, RDI)?;
         if self.proof.checked_needed(self.at) {
@@ -143,7 +143,7 @@ impl<'m> Compiler<'m> {
         self.a.mov_rm(into, r, 8 * (n as i32 + 1) - TAG_BOXED as i32);
         self.store(d, into)
     }
-    /// A type that the code relied on was not there: the code is not what a compiler makes.
+    /// Handles a violated type assumption: no compiler makes such code.
     pub(super) fn impossible(&mut self, bad: Label) {
         self.later(move |c| {
             c.a.place(bad);
@@ -163,7 +163,7 @@ impl<'m> Compiler<'m> {
         self.store(d, into)
     }
 
-    /// Writes an operand's word so many bytes above the heap's top.
+    /// Writes an operand's word at byte offset `at` above the heap's top.
     pub(super) fn put_word(&mut self, at: i32, e: Arg) -> EmitResult {
         match self.constant(e).map(|w| i32::try_from(w as i64)) {
             Some(Ok(w)) => self.a.mov_mi(HTOP, at, w),
@@ -180,9 +180,9 @@ impl<'m> Compiler<'m> {
 const UNROLLED: usize = 16;
 
 impl<'m> Compiler<'m> {
-    /// A copy of a tuple with some elements replaced. A tuple that has the one new value already is
-    /// taken as it is, where the compiler thinks that likely. It is never changed in place, which OTP
-    /// does where it may: nobody can tell.
+    /// Copies a tuple with some elements replaced. If the compiler expects it, a tuple that already
+    /// has the one new value is returned as it is. The tuple is never updated in place, which OTP
+    /// does where it may: the difference is not observable.
     fn update_record(
         &mut self,
         s: Arg,
@@ -226,7 +226,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Ends the program unless the register holds a tuple of so many elements.
+    /// Traps unless the register holds a tuple of that many elements.
     fn surely_tuple_of(&mut self, r: R, n: usize) {
         let bad = self.a.label();
         self.boxed_kind(r, bad);
@@ -236,7 +236,7 @@ impl<'m> Compiler<'m> {
         self.impossible(bad);
     }
 
-    /// Copies words of a boxed object, by their index in it, to the same index above the heap's top.
+    /// Copies words of a boxed object to the same index above the heap's top.
     fn copy_words(&mut self, r: R, from: usize, count: usize) {
         let start = 8 * from as i32;
         if count <= UNROLLED {

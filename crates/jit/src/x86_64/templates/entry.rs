@@ -1,4 +1,4 @@
-//! Where a function begins.
+//! Function entries.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -12,7 +12,8 @@ use crate::x86_64::REDS;
 impl Compiler<'_> {
     /// Places the entry and counts a reduction.
     pub fn enter_function(&mut self, l: Label) {
-        // Where a breakpoint leads (see `breakpoint.rs`): the address behind it is the entry.
+        // The call that a breakpoint jumps to (see `breakpoint.rs`); the address behind it is the
+        // entry.
         self.a.align_before(16, CALL_LENGTH);
         self.a.call_abs(self.stubs.break_call);
         self.a.place(l);
@@ -30,7 +31,7 @@ impl Compiler<'_> {
         });
     }
 
-    /// Goes to the NIF's entry, once there is one.
+    /// Jumps to the NIF's entry once there is one.
     pub fn nif_start(&mut self) -> EmitResult {
         let entry = Box::new(AtomicUsize::new(0));
         self.a.mov_ri(RAX, entry.as_ptr() as u64);

@@ -45,7 +45,7 @@ impl<'m> Compiler<'m> {
             }
             (Opcode::Fconv, [s, Arg::Float(n)]) => self.convert(*s, *n),
             (Opcode::Fnegate, [_, Arg::Float(a), Arg::Float(d)]) => {
-                // As OTP's: a difference, which gives no negative zero.
+                // Like OTP, subtracts, which gives no negative zero.
                 self.a.mov_ri(RAX, 0);
                 self.a.movq_xr(0, RAX);
                 self.a.movsd_load(1, REGS, f_offset(*a));
@@ -92,7 +92,7 @@ impl<'m> Compiler<'m> {
         self.a.movsd_load(1, REGS, f_offset(b));
         self.a.sd(sse, 0, 1);
         self.a.movsd_store(REGS, f_offset(d), 0);
-        // All ones in the exponent: no number.
+        // An exponent of all ones: NaN or infinity.
         self.a.movq_rx(RAX, 0);
         self.a.shl(RAX, 1);
         self.a.shr(RAX, 53);

@@ -1,5 +1,5 @@
-//! Guard BIFs that need no function in the usual case: questions, parts of terms, sizes, division,
-//! logic. What is unusual, or an error, goes to the function.
+//! Guard BIFs that are inlined in the usual case: type tests, parts of terms, sizes, division,
+//! logic. Unusual operands and errors go to the function.
 
 use kvik_beam::{Arg, Opcode};
 use kvik_term::word::*;
@@ -12,9 +12,9 @@ use crate::x86_64::operands::kind_byte;
 use crate::x86_64::stubs::none_to;
 use crate::LoadError;
 
-/// From a tagged pointer to the word behind the header.
+/// Offset from a tagged pointer to the word behind the header.
 const FIRST: i32 = 8 - TAG_BOXED as i32;
-/// To a sub-binary's size in bits.
+/// Offset to a sub-binary's size in bits.
 const SUB_SIZE: i32 = 24 - TAG_BOXED as i32;
 
 /// A call of a guard BIF.
@@ -24,11 +24,11 @@ pub(super) struct Guard<'a> {
     pub fail: Option<Label>,
     pub args: &'a [Arg],
     pub dst: Arg,
-    /// X registers that it keeps; `None` for a call that must not end the time slice.
+    /// Live x registers; `None` for a call that must not end the time slice.
     pub live: Option<u64>,
 }
 
-/// The type test that answers the same question.
+/// The type test equivalent to the BIF.
 fn question(f: Atom) -> Option<Opcode> {
     Some(match f {
         am::is_atom => Opcode::IsAtom,
@@ -50,7 +50,7 @@ fn question(f: Atom) -> Option<Opcode> {
 }
 
 impl<'m> Compiler<'m> {
-    /// Whether there is a template for it.
+    /// Emits the call inline; `false` if there is no template for it.
     pub(super) fn native_guard(&mut self, g: Guard<'_>) -> Result<bool, LoadError> {
         match *g.args {
             [a] => match question(g.e.function) {
@@ -152,7 +152,7 @@ impl<'m> Compiler<'m> {
         Ok(true)
     }
 
-    /// Leaves the BIF's value in `rax`, or goes to the label, and there to the function.
+    /// Leaves the BIF's value in `rax`, or jumps to the label, where the function is called.
     fn or_function(
         &mut self,
         g: Guard<'_>,
@@ -171,7 +171,7 @@ impl<'m> Compiler<'m> {
         });
         Ok(())
     }
-    /// The same where the function could only fail.
+    /// The same if the function could only fail.
     fn or_badarg(
         &mut self,
         g: Guard<'_>,
@@ -185,7 +185,7 @@ impl<'m> Compiler<'m> {
             None => self.or_function(g, usual),
         }
     }
-    /// `true`, or `false` where the test goes to its label.
+    /// `true`, or `false` if the test jumps to its label.
     fn answer(
         &mut self,
         dst: Arg,
@@ -201,9 +201,8 @@ impl<'m> Compiler<'m> {
         self.store(dst, RAX)
     }
 
-    /// The time slice may end in its middle. What it goes on with then is in x registers above
-    /// those that are live: the rest of the list, how long it was up to there, and the list, for an
-    /// exception.
+    /// The time slice may end within `length/1`. The state to resume is kept in x registers above
+    /// the live ones: the rest of the list, the length so far, and the list, for an exception.
     fn length(&mut self, g: Guard<'_>, list: Arg) -> EmitResult {
         let Some(live) = g.live.and_then(|n| u16::try_from(n).ok()) else {
             return Err(self.refuse("guard BIF"));
@@ -245,7 +244,7 @@ impl<'m> Compiler<'m> {
         });
         Ok(())
     }
-    /// A call that fails, without calling the function.
+    /// Raises `badarg` without calling the function.
     fn bad_argument(&mut self, e: &'static Export, fail: Option<Label>, a: Arg) -> EmitResult {
         match fail {
             Some(fail) => self.a.jmp(fail),
@@ -279,7 +278,7 @@ impl<'m> Compiler<'m> {
         self.load(index, RCX)?;
         self.a.test8_ri(RCX, 15);
         self.a.jcc(Cc::Ne, bad);
-        // Index and size as small integers; 0 and what is negative become large.
+        // Index and size as small integers; 0 and negative ones become large unsigned numbers.
         self.a.shr(RAX, 4);
         self.a.lea(RSI, RCX, -16);
         self.a.alu_rr(Alu::Cmp, RSI, RAX);
@@ -322,7 +321,7 @@ impl<'m> Compiler<'m> {
         self.a.alu_rr(Alu::Or, RAX, RDX);
         self.a.test8_ri(RAX, 15);
         self.a.jcc(Cc::Ne, slow);
-        // A negative number goes backwards.
+        // A negative length counts backwards.
         self.a.test_rr(RAX, RAX);
         self.a.jcc(Cc::S, slow);
         self.a.call_abs(self.stubs.binary_part);
@@ -342,7 +341,7 @@ impl<'m> Compiler<'m> {
         self.a.place(over);
         Ok(())
     }
-    /// `b` where `a` is `neutral`, `a` where it is the other one; two booleans they must be.
+    /// `b` if `a` is `neutral`, else `a`; both must be booleans.
     fn both(&mut self, a: Arg, b: Arg, neutral: Atom, slow: Label) -> EmitResult {
         let other = if neutral == am::true_ { am::false_ } else { am::true_ };
         let s = self.src(b, RSI)?;
@@ -363,7 +362,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Small integers, by neither 0 nor -1.
+    /// Divides small integers; divisors 0 and -1 go to `slow`.
     fn divide(&mut self, a: Arg, b: Arg, rem: bool, slow: Label) -> EmitResult {
         let s = self.src(b, RSI)?;
         self.load(a, RAX)?;
@@ -372,12 +371,12 @@ impl<'m> Compiler<'m> {
         self.a.test8_ri(RCX, 15);
         self.a.jcc(Cc::Ne, slow);
         if !matches!(b, Arg::Int(n) if n > 0) {
-            // 0 and -1 are the words that are below 1 when 1 is added.
+            // 0 and -1 are the words that are unsigned below 1 after 1 is added.
             self.a.lea(RCX, s, 16);
             self.a.alu_ri(Alu::Cmp, RCX, 16);
             self.a.jcc(Cc::Be, slow);
         }
-        // Sixteen times both: their quotient, and sixteen times their remainder.
+        // Both are scaled by 16: gives the quotient, and the remainder times 16.
         self.a.cqo();
         self.a.idiv(s);
         match rem {
@@ -391,7 +390,7 @@ impl<'m> Compiler<'m> {
         self.load(a, RAX)?;
         self.a.test8_ri(RAX, 15);
         self.a.jcc(Cc::Ne, slow);
-        // Towards 0: negative ones are raised by one less than the divisor.
+        // Rounds towards 0: the divisor less one is added to negative dividends.
         self.a.mov_rr(RDX, RAX);
         self.a.sar(RDX, 63);
         self.a.alu_ri(Alu::And, RDX, mask);
@@ -420,8 +419,8 @@ impl<'m> Compiler<'m> {
         self.a.jcc(Cc::Ne, slow);
         Ok(())
     }
-    /// By what a register holds, where that is 0 to 63, all that the processor can shift by. More, and
-    /// less than 0, which is more when it is taken without its sign, are for the function.
+    /// Shifts by a register that holds 0 to 63, the processor's range. Other counts, which include
+    /// negative ones in the unsigned comparison, are left to the function.
     fn shift_by(&mut self, a: Arg, b: Arg, left: bool, slow: Label) -> EmitResult {
         self.load(a, RDX)?;
         self.load(b, RCX)?;

@@ -1,5 +1,4 @@
-//! Maps. Looking into flat ones and updating them is native (`stubs::maps`); the rest is the
-//! runtime's.
+//! Maps. Lookups and updates of flat maps are native (`stubs::maps`); the runtime does the rest.
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::word::{header, is_immediate, small, FLAT_MAP, HAMT, TAG_BOXED};
@@ -47,7 +46,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// The value of a key in the map in `rsi`, to `rax`; `NONE` where there is none.
+    /// The value of a key in the map in `rsi`, into `rax`; `NONE` if there is none.
     fn find(&mut self, key: Arg) -> EmitResult {
         self.load(key, RDX)?;
         let stub = match self.constant(key) {
@@ -67,7 +66,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Where a destination is the map's register, the map stays on the thread's stack meanwhile.
+    /// If a destination is the map's register, the map is kept on the thread's stack meanwhile.
     fn get_elements(&mut self, fail: Label, map: Arg, pairs: &[Arg]) -> EmitResult {
         let last = pairs.len().saturating_sub(2);
         let kept = pairs[..last].chunks_exact(2).any(|p| same_register(p[1], map));
@@ -98,7 +97,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// `map_get/2`: the function says what is wrong.
+    /// `map_get/2`: errors are left to the function.
     pub(super) fn map_get(
         &mut self,
         e: &'static Export,
@@ -127,7 +126,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// `is_map_key/2`: what is no map is left to the function.
+    /// `is_map_key/2`: a non-map is left to the function.
     pub(super) fn is_map_key(
         &mut self,
         e: &'static Export,
@@ -164,7 +163,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// A map of nothing but these, with the tuple of its keys among the literals.
+    /// A map of just these pairs, with the tuple of its keys among the literals.
     fn new_map(&mut self, keys: usize, put: &Put<'m>) -> EmitResult {
         let keys = self.literals.get(keys).ok_or_else(|| self.refuse("keys"))?;
         let sorted = keys.as_tuple().map_or(&[][..], |t| t.elements());
@@ -223,7 +222,7 @@ impl<'m> Compiler<'m> {
         });
         Ok(())
     }
-    /// Collects for as many words as the flat map in `rsi` has.
+    /// Collects to make room for a copy of the flat map in `rsi`.
     fn room_for_copy(&mut self, live: u64) -> EmitResult {
         self.a.mov32_rm(RCX, RSI, 8 - TAG_BOXED as i32);
         self.a.shl(RCX, 12);

@@ -49,20 +49,20 @@ impl<'m> Compiler<'m> {
             (Opcode::RecvMarkerBind, [m, r]) => self.call_rt(receive::marker_bind, &[*m, *r], 0),
             (Opcode::RecvMarkerClear, [r]) => self.call_rt(receive::marker_clear, &[*r], 0),
             (Opcode::RecvMarkerUse, [r]) => self.call_rt(receive::marker_use, &[*r], 0),
-            // What compilers before OTP 24 made of markers is a hint that need not be taken.
+            // Receive markers of compilers before OTP 24 are hints that may be ignored.
             (Opcode::RecvMark | Opcode::RecvSet, _) => Ok(()),
             _ => Err(self.refuse("receive instruction")),
         }
     }
 
-    /// Notes where a process that waits stands, unless a call comes back just here.
+    /// Records the location of a waiting process, unless a return address is recorded here already.
     fn waits_here(&mut self) {
         if self.places.last().is_none_or(|p| p.offset != self.a.pos()) {
             self.place();
         }
     }
-    /// Back to `loop_rec`; the time slice may end here, so that nobody looks through a long mailbox
-    /// in one.
+    /// Jumps back to `loop_rec`; the time slice may end here, so that scanning a long mailbox is
+    /// preemptible.
     fn again(&mut self, f: Label) -> EmitResult {
         let yield_ = self.stubs.yield_;
         self.a.dec(REDS);
@@ -70,7 +70,7 @@ impl<'m> Compiler<'m> {
         self.yield_to(f, yield_);
         Ok(())
     }
-    /// Ends the time slice, to go on at a place where nothing is live in x registers.
+    /// Ends the time slice, to continue at a label where no x register is live.
     fn yield_to(&mut self, f: Label, yield_: CodeAddress) {
         self.a.lea_label(RAX, f);
         self.a.mov_ri(RCX, 0);
@@ -122,8 +122,8 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// A process that is woken goes on at `f`, where it looks for messages and then comes here
-    /// again, or here itself where the receive has no clauses. The time counts from the first call.
+    /// A woken process continues at `f`, where it looks for messages and then comes here again; or
+    /// right here if the receive has no clauses. The timeout counts from the first call.
     fn wait_timeout(&mut self, f: u32, t: Arg, wait: CodeAddress) -> EmitResult {
         let f = self.label(f)?;
         let over = self.a.label();
@@ -132,7 +132,7 @@ impl<'m> Compiler<'m> {
         self.none_fails(None);
         self.a.alu_ri(Alu::Cmp, RAX, receive::TIMED_OUT as i32);
         self.a.jcc(Cc::E, over);
-        // The wait is noted already: bit 48 says so.
+        // Bit 48 says that the wait is registered already.
         self.a.mov_ri(RAX, 1 << 48);
         self.a.lea_label(RCX, f);
         self.a.alu_rr(Alu::Or, RAX, RCX);

@@ -18,7 +18,7 @@ impl<'m> Compiler<'m> {
         self.test_type(op.opcode, fail, s, rest)
     }
 
-    /// Goes to `fail` unless the term is what the instruction asks for.
+    /// Jumps to `fail` unless the term passes the instruction's test.
     pub(super) fn test_type(
         &mut self,
         test: Opcode,
@@ -31,7 +31,7 @@ impl<'m> Compiler<'m> {
                 return self.ask(fail, rt::compare::is_function, &[s, *arity])
             }
             (Opcode::IsReference, _) => return self.ask(fail, rt::compare::is_reference, &[s]),
-            // Nothing makes native records yet.
+            // No code makes native records yet.
             (Opcode::IsAnyNativeRecord | Opcode::IsNativeRecord, _) => {
                 self.a.jmp(fail);
                 return Ok(());
@@ -77,7 +77,7 @@ impl<'m> Compiler<'m> {
                 }
                 self.arity_is(r, *n, fail)
             }
-            // Nothing has a tag and no elements.
+            // No tuple has a tag but no elements.
             (Opcode::IsTaggedTuple, [Arg::U(0), _]) => self.a.jmp(fail),
             (Opcode::IsTaggedTuple, [Arg::U(n), tag]) => {
                 self.low_bits(r, 3, TAG_BOXED, fail);
@@ -99,7 +99,7 @@ impl<'m> Compiler<'m> {
         self.a.jcc(Cc::Ne, fail);
     }
     fn arity_is(&mut self, r: R, n: u64, fail: Label) {
-        // A record may be named with more elements than any tuple has.
+        // The code may name a record size larger than any tuple.
         let wanted = header(TUPLE, n.min(u64::from(u32::MAX)) as usize);
         match i32::try_from(wanted) {
             Ok(wanted) => self.a.alu_mi(Alu::Cmp, r, -(TAG_BOXED as i32), wanted),
@@ -110,7 +110,7 @@ impl<'m> Compiler<'m> {
         }
         self.a.jcc(Cc::Ne, fail);
     }
-    /// Boxed, and of one of these kinds.
+    /// Tests that the term is boxed and of one of these kinds.
     pub(super) fn one_of(&mut self, r: R, kinds: &[u64], fail: Label) {
         let ok = self.a.label();
         self.boxed_kind(r, fail);
@@ -124,7 +124,7 @@ impl<'m> Compiler<'m> {
         }
         self.a.place(ok);
     }
-    /// A binary: of all bit strings only parts of others may end within a byte.
+    /// Tests for a whole number of bytes: only sub-binaries may end within a byte.
     fn whole_bytes(&mut self, r: R, fail: Label) {
         let ok = self.a.label();
         self.boxed_kind(r, fail);

@@ -1,4 +1,4 @@
-//! The mailbox alone: gaps, markers, the chain of messages that came last.
+//! The mailbox alone: gaps, markers, the chain of newest messages.
 
 use super::*;
 use kvik_term::Term;
@@ -34,7 +34,7 @@ fn chain(range: std::ops::Range<i32>) -> (Chain<Signal>, usize) {
     }
     (inbox.take(|_| ()), n)
 }
-/// Takes one out of the middle, and looks on from where it was.
+/// Takes a message out of the middle, and restores the save pointer.
 fn take_out(m: &mut Mailbox, value: i64) -> Option<OwnedTerm> {
     let save = m.save;
     while next(m)? != value {
@@ -106,7 +106,7 @@ fn a_receive_fetches_when_it_comes_to_what_it_does_not_know() {
     m.skip();
     m.fetch_to_look();
     assert_eq!((next(&mut m), m.unfetched(false)), (Some(2), 0));
-    // Those that came behind one on the heap are known once that is looked at.
+    // Messages that came after one on the heap are fetched once that is examined.
     append(&mut m, 4..5);
     m.note_unfetched(1, true);
     assert_eq!((m.unfetched(true), m.unfetched(false)), (1, 0));

@@ -147,7 +147,7 @@ impl Bench {
             self.control(Control::Resume { by: SENDER });
         }
     }
-    /// More than a time slice allows for.
+    /// More signals than a time slice may handle.
     fn send_many(&mut self) {
         for _ in 0..self.limit {
             self.send(2, false);

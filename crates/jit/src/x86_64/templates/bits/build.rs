@@ -1,9 +1,9 @@
 //! Bit strings built by native code: an append or a new binary, then integers and floats of known
 //! sizes, strings, characters in UTF-8 and whole binaries.
 //!
-//! First everything is checked that could fail, and the bytes counted; nothing has changed then,
-//! so that whatever is not as expected goes to the runtime's `create_bin`, which begins anew.
-//! Fields are put together in a word before they are stored. `rbp` is where the next byte goes.
+//! Everything that could fail is checked first, and the bytes are counted. Nothing has changed by
+//! then, so unexpected operands go to the runtime's `create_bin`, which starts from scratch. Fields
+//! are combined in a word before they are stored. `rbp` is the address of the next byte.
 
 use kvik_beam::Arg;
 use kvik_heap::bits::{LITTLE, NATIVE};
@@ -18,49 +18,49 @@ use crate::x86_64::operands::kind_byte;
 use crate::x86_64::stubs::none_to;
 use crate::x86_64::{HTOP, REGS};
 
-/// A segment as the instruction names it.
+/// A segment as the instruction describes it.
 pub(super) struct Segment<'m> {
     pub kind: SegKind,
     pub unit: u64,
     pub flags: u32,
     pub value: Arg,
     pub size: Arg,
-    /// All of a bit string.
+    /// The whole bit string is used (size `all`).
     pub all: bool,
-    /// Of a string.
+    /// The bytes, if it is a string.
     pub bytes: &'m [u8],
 }
 
-/// Bits of a known number.
+/// A field of a known number of bits.
 #[derive(Copy, Clone)]
 enum Field {
     Known(u64),
     Integer(Arg, bool),
     Float(Arg, bool),
 }
-/// Fields that fill up to eight bytes, or what has as many as it has.
+/// A group of fields that fills up to eight bytes, or a segment whose size is known at run time.
 enum Part {
     Fields(Vec<(Field, u64)>, u64),
     Utf8(Arg),
     Binary(Arg),
 }
 
-/// What native code does of a construction.
+/// The plan by which native code builds a bit string.
 pub(super) struct Plan {
-    /// The binary to append to, and whether nobody else sees it.
+    /// The binary to append to, and whether it has no other references (a private append).
     onto: Option<(Arg, bool)>,
     parts: Vec<Part>,
-    /// Of parts with known sizes.
+    /// Total size of the parts with known sizes.
     bytes: u64,
 }
 
-/// The longest string and the most bytes of known size that are put in by native code.
+/// Most bytes of known size, strings included, that native code writes.
 const MOST_KNOWN: u64 = 128;
-/// Where the result stays meanwhile, among the registers' scratch words.
+/// Holds the result meanwhile, among the registers' scratch words.
 const RESULT: i32 = Regs::SCRATCH as i32 + 8 * 31;
 
 impl Plan {
-    /// `None` where something is not for native code.
+    /// `None` if a segment is not handled by native code.
     pub(super) fn of(segments: &[Segment]) -> Option<Plan> {
         let mut plan = Plan { onto: None, parts: Vec::new(), bytes: 0 };
         let mut fields = Vec::new();
@@ -75,7 +75,8 @@ impl Plan {
                 }
                 SegKind::Integer | SegKind::Float => fields.push(s.field()?),
                 SegKind::Utf8 => plan.part(&mut fields, Part::Utf8(s.value))?,
-                // A binary that grows itself may be the value too, under another name.
+                // With a private append the value may be the growing binary itself, under another
+                // name.
                 SegKind::Binary if s.all && whole && !matches!(plan.onto, Some((_, true))) => {
                     plan.part(&mut fields, Part::Binary(s.value))?
                 }
@@ -90,7 +91,7 @@ impl Plan {
         self.parts.push(part);
         Some(())
     }
-    /// The fields so far in groups of whole bytes; `None` where they have none.
+    /// Groups the fields so far into whole bytes; `None` if they don't fill them.
     fn group(&mut self, fields: &mut Vec<(Field, u64)>) -> Option<()> {
         let (mut group, mut bits) = (Vec::new(), 0);
         for (field, n) in fields.drain(..) {
@@ -115,7 +116,7 @@ impl Plan {
     fn is_known(&self) -> bool {
         self.parts.iter().all(|p| matches!(p, Part::Fields(..)))
     }
-    /// Heap words that what is built may take.
+    /// Heap words that the result may take.
     pub(super) fn words(&self) -> usize {
         match self.onto {
             Some(_) => SUB_BIN_WORDS + REFC_BIN_WORDS,
@@ -151,14 +152,14 @@ impl Segment<'_> {
 }
 
 impl<'m> Compiler<'m> {
-    /// Builds by the plan, with the room that it asks for; what isn't as expected goes to `other`.
+    /// Builds by the plan, in the heap words it requested; unexpected operands go to `other`.
     pub(super) fn build(&mut self, plan: &Plan, d: Arg, other: Label) -> EmitResult {
         self.check_values(plan, other)?;
         let known = plan.is_known();
         if !known {
             self.count_bytes(plan, other)?;
         }
-        // Where nothing is called, the result can wait in a register.
+        // If nothing is called, the result can stay in a register.
         match plan.onto {
             Some((bin, private)) => {
                 match known {
@@ -232,7 +233,7 @@ impl<'m> Compiler<'m> {
         self.a.mov_rr(RBP, RDX);
     }
 
-    /// Integers have to be small, floats floats.
+    /// Checks that integers are small and floats are floats.
     fn check_values(&mut self, plan: &Plan, other: Label) -> EmitResult {
         let mut any = false;
         for (field, n) in plan.parts.iter().flat_map(Part::fields) {
@@ -255,7 +256,7 @@ impl<'m> Compiler<'m> {
                     self.a.cmp8_mi(r, -(TAG_BOXED as i32), kind_byte(FLOAT) as u8);
                     self.a.jcc(Cc::Ne, other);
                     if *n == 32 {
-                        // It may be beyond a single's range.
+                        // The value may exceed the range of single precision.
                         self.float_bits(v, 32)?;
                         self.a.shr(RCX, 23);
                         self.a.alu32_ri(Alu::And, RCX, 0xFF);
@@ -272,7 +273,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// All the bytes there will be, in `rbp`.
+    /// The total number of bytes, in `rbp`.
     fn count_bytes(&mut self, plan: &Plan, other: Label) -> EmitResult {
         self.a.mov_ri(RBP, plan.bytes);
         for part in &plan.parts {
@@ -336,7 +337,7 @@ impl<'m> Compiler<'m> {
             match part {
                 Part::Fields(fields, n) => {
                     self.gather(fields)?;
-                    // Heap behind a new binary is free, and the next part comes over it.
+                    // The heap behind a new binary is free, and the next part overwrites it.
                     let over = plan.onto.is_none()
                         && plan.is_known()
                         && plan.bytes <= HEAP_BIN_LIMIT as u64;
@@ -377,7 +378,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// The fields in `rax`, the last one lowest.
+    /// Combines the fields in `rax`, the last one lowest.
     fn gather(&mut self, fields: &[(Field, u64)]) -> EmitResult {
         let mut known = Some(0u64);
         for (i, (field, n)) in fields.iter().enumerate() {
@@ -413,7 +414,7 @@ impl<'m> Compiler<'m> {
         }
         Ok(())
     }
-    /// The lowest `n` bits of a value in `r`, with nothing above them.
+    /// The lowest `n` bits of a value in `r`, zero-extended.
     fn field(&mut self, field: Field, n: u64, r: R) -> EmitResult {
         let top = (64 - n) as u8;
         let little = match field {
@@ -444,7 +445,7 @@ impl<'m> Compiler<'m> {
         }
         Ok(())
     }
-    /// A float's bits, or those of the single it is nearest to, in `rcx`.
+    /// A float's bits, or those of the nearest single-precision one, in `rcx`.
     fn float_bits(&mut self, v: Arg, n: u64) -> EmitResult {
         let r = self.src(v, RDX)?;
         if n == 64 {
@@ -455,8 +456,8 @@ impl<'m> Compiler<'m> {
         }
         Ok(())
     }
-    /// The lowest `n` bits of `rax`, to the byte `at` behind `rbp`; as a whole word where that may
-    /// be written `over` the end.
+    /// Stores the lowest `n` bits of `rax` at offset `at` from `rbp`; as a whole word if it may
+    /// write `over` the end.
     fn put_group(&mut self, at: i32, n: u64, over: bool) {
         let mut left = n / 8;
         match left {

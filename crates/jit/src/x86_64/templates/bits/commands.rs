@@ -1,4 +1,5 @@
-//! `bs_match`: the bits are made sure of once, so that the commands behind it compare with nothing.
+//! `bs_match`: the number of bits is checked once, so that the following commands need no bounds
+//! checks.
 
 use kvik_beam::{Arg, MatchCommand};
 use kvik_term::word::*;
@@ -69,7 +70,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// Ends the program unless the register holds a match context.
+    /// Traps unless the register holds a match context.
     fn surely_context(&mut self, c: Arg) -> EmitResult {
         let bad = self.a.label();
         let r = self.context(c)?;
@@ -92,7 +93,7 @@ impl<'m> Compiler<'m> {
 
     fn ensure_at_least(&mut self, c: Arg, bits: u64, unit: u64, fail: Label) -> EmitResult {
         self.bits_left(c)?;
-        // Fewer than none are too few.
+        // A negative remainder means too few bits.
         self.a.alu_ri(Alu::Sub, RAX, bits as i32);
         self.a.jcc(Cc::B, fail);
         if unit.is_power_of_two() {
@@ -104,7 +105,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// The next bits are this number.
+    /// Compares the next bits with this number.
     fn equal_bits(&mut self, c: Arg, bits: u64, value: u64, fail: Label) -> EmitResult {
         if bits < 64 && value >> bits != 0 {
             self.a.jmp(fail);

@@ -1,7 +1,7 @@
-//! Match contexts, and what is taken from them: integers, floats, characters, bit strings.
+//! Match contexts, and the values taken from them: integers, floats, characters, bit strings.
 //!
-//! A template that may collect first makes sure that it cannot fail, as code behind a failure
-//! label may use registers that a collection would not keep; after a collection it starts again.
+//! A template that may collect checks first that it cannot fail, because code behind a failure
+//! label may use registers that a collection would not preserve; after a collection it restarts.
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_heap::bits::{LITTLE, NATIVE, SIGNED};
@@ -18,11 +18,12 @@ use crate::x86_64::stubs::none_to;
 use crate::x86_64::{HTOP, STACK};
 use crate::LoadError;
 
-/// The most bits that `peek_bits` takes: with those before the first they fit in a word.
+/// The most bits that `peek_bits` takes: with the bits before the first in its byte they fit in a
+/// word.
 const PEEK: u64 = 57;
 
 impl<'m> Compiler<'m> {
-    /// The frequent cases; false where it is none of them.
+    /// Emits the frequent cases inline; false for any other instruction.
     pub(super) fn bits_inline(&mut self, op: &Op) -> Result<bool, LoadError> {
         use Opcode::*;
         match (op.opcode, self.args(op)) {
@@ -60,7 +61,7 @@ impl<'m> Compiler<'m> {
         self.store(d, r)?;
         self.a.place(done);
         if fail.is_none() {
-            // `no_fail` and `resume` promise a bit string; a promise is checked.
+            // `no_fail` and `resume` promise a bit string; the promise is checked.
             self.impossible(bad);
         }
         self.later(move |c| {
@@ -88,15 +89,15 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Goes to `full` where there is no room for so many words.
+    /// Jumps to `full` if there is no room for that many words.
     pub(in crate::x86_64::templates) fn room(&mut self, words: usize, full: Label) {
         use kvik_heap::alloc::STACK_SLACK;
         self.a.lea(RAX, HTOP, ((words + STACK_SLACK) * 8) as i32);
         self.a.alu_rr(Alu::Cmp, RAX, STACK);
         self.a.jcc(Cc::A, full);
     }
-    /// At `full`: makes room and goes on at `again`. A register that is used afterwards need not be
-    /// among the live ones: it then changes places with the first that is not.
+    /// At `full`: collects and continues at `again`. A register that is used afterwards need not be
+    /// live: it is then swapped with the first one that is not live.
     fn collect_at(&mut self, full: Label, words: usize, live: u64, keep: Arg, again: Label) {
         self.later(move |c| {
             c.a.place(full);
@@ -127,12 +128,12 @@ impl<'m> Compiler<'m> {
         self.store(b, RAX)
     }
 
-    /// The register that a match context is in: its own, or `rdi`.
+    /// The register of a match context: its own, or `rdi`.
     pub(super) fn context(&mut self, c: Arg) -> Result<R, LoadError> {
         self.src(c, RDI)
     }
-    /// Where the next `n` bits begin and end, in `rdx` and `rsi`. Without a label they are there, as
-    /// an instruction before has made sure.
+    /// Loads the start and end of the next `n` bits into `rdx` and `rsi`. Without a label an
+    /// earlier instruction has checked that they exist.
     pub(super) fn bounds(&mut self, r: R, n: u64, fail: Option<Label>) {
         self.a.mov_rm(RDX, r, CTX_POS);
         self.a.lea(RSI, RDX, n as i32);
@@ -141,16 +142,17 @@ impl<'m> Compiler<'m> {
             self.a.jcc(Cc::A, fail);
         }
     }
-    /// The address of the byte at the position in `rdx`; goes to `uneven` if it is inside one.
+    /// The address of the byte at the position in `rdx`; jumps to `uneven` if the position is
+    /// inside a byte.
     pub(super) fn byte_address(&mut self, r: R, uneven: Label) {
         self.a.test8_ri(RDX, 7);
         self.a.jcc(Cc::Ne, uneven);
         self.a.shr(RDX, 3);
         self.a.alu_rm(Alu::Add, RDX, r, CTX_BASE);
     }
-    /// The `n` bits (1 to 57) before the position in `rsi`, in `rax`, at the word's top; below them
-    /// there is nothing. Reads the eight bytes that end with them: before a binary's first byte
-    /// there is always its header.
+    /// The `n` bits (1 to 57) before the position in `rsi`, at the top of `rax`; the bits below are
+    /// 0. Reads the eight bytes that end with them: a binary's first byte is always preceded by its
+    /// header.
     pub(super) fn peek_bits(&mut self, r: R, n: u64) {
         self.a.lea(RAX, RSI, -1);
         self.a.shr(RAX, 3);
@@ -189,7 +191,7 @@ impl<'m> Compiler<'m> {
                 }
             }
         };
-        // Two parts that overlap, where no width fits.
+        // Two overlapping parts, if no single width fits.
         let (high, low) = if little { (over, 0) } else { (0, over) };
         load(&mut self.a, to, high);
         if over > 0 {
@@ -221,8 +223,8 @@ impl<'m> Compiler<'m> {
         let r = self.context(c)?;
         self.bounds(r, n, fail);
         self.byte_address(r, other);
-        // A number that may be too large changes no register yet; nor does one that takes the
-        // context's place.
+        // A number that may be too large must not change a register yet; nor may one that replaces
+        // the context.
         let to = if n == 64 || same_register(d, c) { RAX } else { self.dst(d, RAX) };
         self.load_bytes(n / 8, little, to);
         if n == 64 {
@@ -270,7 +272,8 @@ impl<'m> Compiler<'m> {
         self.a.mov_mr(r, CTX_POS, RSI);
         self.store(d, RAX)
     }
-    /// Goes to the label where a runtime function has no answer; without one it always has.
+    /// Jumps to the label if a runtime function returned `NONE`; without a label that is impossible
+    /// and traps.
     pub(super) fn none_fails_or_traps(&mut self, fail: Option<Label>) {
         match fail {
             Some(_) => self.none_fails(fail),
@@ -281,7 +284,7 @@ impl<'m> Compiler<'m> {
             }
         }
     }
-    /// Goes to `big` unless the number in `rax` is a small integer's.
+    /// Jumps to `big` unless the number in `rax` fits a small integer.
     fn fits_small(&mut self, signed: bool, big: Label) {
         self.a.mov_rr(RCX, RAX);
         if signed {
@@ -314,7 +317,7 @@ impl<'m> Compiler<'m> {
         self.bounds(r, n, Some(fail));
         self.byte_address(r, other);
         self.load_bytes(n / 8, flags & (LITTLE | NATIVE) != 0, RAX);
-        // What is no number does not match.
+        // NaN and infinity do not match.
         let (place, all) = if n == 64 { (52, 0x7FF) } else { (23, 0xFF) };
         self.a.mov_rr(RCX, RAX);
         self.a.shr(RCX, place);
@@ -379,12 +382,13 @@ impl<'m> Compiler<'m> {
         self.collect_at(full, words, live, c, again);
         Ok(true)
     }
-    /// So many bits, in `rsi`, if they are there; the words that a bit string of them may take.
+    /// Loads the number of bits into `rsi` and checks that they exist. Returns the words that a bit
+    /// string of that size may take.
     fn sized(&mut self, c: Arg, size: Arg, unit: u64, fail: Label) -> Result<usize, LoadError> {
         self.bits_there(c, size, unit, fail)?;
         Ok(BITS_WORDS)
     }
-    /// So many bits, in `rsi`, if they are there; the context.
+    /// Loads the number of bits into `rsi` and checks that they exist. Returns the context.
     pub(super) fn bits_there(
         &mut self,
         c: Arg,
@@ -412,7 +416,7 @@ impl<'m> Compiler<'m> {
         Ok(true)
     }
 
-    /// A character of one byte; others are the runtime's.
+    /// Takes a character of one byte; others are left to the runtime.
     fn get_utf8(&mut self, j: Arg, c: Arg, d: Option<Arg>) -> Result<bool, LoadError> {
         let Some(fail) = self.fail(j)? else { return Ok(false) };
         let (other, done) = (self.a.label(), self.a.label());

@@ -1,5 +1,5 @@
-//! Bit strings. What is frequent is matched (`get`, `test`) and built by native code; here is the
-//! rest, by the runtime (`heap::bits`, `heap::bits_build`).
+//! Bit strings. Frequent cases are matched (`get`, `test`) and built by native code; this file has
+//! the rest, which the runtime does (`heap::bits`, `heap::bits_build`).
 
 mod build;
 mod commands;
@@ -44,7 +44,7 @@ impl<'m> Compiler<'m> {
                 self.matching(*j, bits::skip, &[*c, *size], *u, None)
             }
             (BsTestTail2, [j, c, Arg::U(n)]) => self.matching(*j, bits::test_tail, &[*c], *n, None),
-            // More bits than there can be.
+            // More bits than any bit string has.
             (BsTestTail2, [j, c, Arg::Overflow]) => {
                 self.matching(*j, bits::test_tail, &[*c], u64::MAX, None)
             }
@@ -81,7 +81,7 @@ impl<'m> Compiler<'m> {
             (BsCreateBin, [j, h, Arg::U(live), _, d, ..]) => {
                 self.create_bin(*j, *d, self.list(op), self.heap_words(*h), Some(*live))
             }
-            // What compilers before OTP 25 emit.
+            // Emitted by compilers before OTP 25.
             (BsInit2 | BsInitBits, [j, _, h, Arg::U(live), _, d])
             | (BsAppend, [j, _, h, Arg::U(live), _, _, _, d]) => {
                 self.create_bin(*j, *d, self.list(op), self.heap_words(*h), Some(*live))
@@ -114,7 +114,7 @@ impl<'m> Compiler<'m> {
         self.call_rt(f, args, extra)?;
         match self.fail(j)? {
             Some(fail) => self.none_fails(Some(fail)),
-            // Only what is no match context has no answer here.
+            // `NONE` here only means that the operand is not a match context.
             None if d.is_some() => {
                 let bad = self.a.label();
                 crate::x86_64::stubs::none_to(&mut self.a, bad);
@@ -133,8 +133,8 @@ impl<'m> Compiler<'m> {
         end.map(|_| self.strings[at as usize..].as_ptr()).ok_or_else(|| self.refuse("string"))
     }
 
-    /// `words` of heap are for the instructions that follow: the binary may not have them. `live`
-    /// is `None` where nothing may be collected.
+    /// `words` of heap are reserved for the following instructions: the binary may not use them.
+    /// `live` is `None` if no collection is allowed.
     fn create_bin(
         &mut self,
         j: Arg,

@@ -1,4 +1,4 @@
-//! Tests and steps of a match that take nothing.
+//! Tests and skips of a match, which take no value.
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::am;
@@ -10,7 +10,7 @@ use crate::x86_64::stubs::bits::*;
 use crate::LoadError;
 
 impl<'m> Compiler<'m> {
-    /// The frequent cases; false where it is none of them.
+    /// Emits the frequent cases inline; false for any other instruction.
     pub(super) fn test_inline(&mut self, op: &Op) -> Result<bool, LoadError> {
         use Opcode::*;
         let (j, rest) = match self.args(op) {
@@ -43,7 +43,7 @@ impl<'m> Compiler<'m> {
             }
             (BsGetPosition, _, [c, d, _]) => {
                 let r = self.context(*c)?;
-                // Straight into the register it is slower.
+                // Loading straight into the register is slower.
                 self.a.mov_rm(RDX, r, CTX_POS);
                 let into = self.dst(*d, RAX);
                 self.a.mov_rr(into, RDX);
@@ -55,7 +55,7 @@ impl<'m> Compiler<'m> {
                 let r = self.context(*c)?;
                 self.load(*p, RAX)?;
                 self.a.shr(RAX, 4);
-                // It need not be this context's: nothing beyond the end.
+                // The position may be another context's, so it is clamped to the end.
                 self.a.mov_rm(RCX, r, CTX_END);
                 self.a.alu_rr(Alu::Cmp, RAX, RCX);
                 self.a.cmov(Cc::A, RAX, RCX);
@@ -66,14 +66,14 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// Goes to `fail` unless so many bits are a multiple of `unit`, a power of two up to 256.
+    /// Jumps to `fail` unless the number of bits is a multiple of `unit`, a power of two up to 256.
     pub(super) fn odd_bits(&mut self, r: R, unit: u64, fail: Label) {
         if unit > 1 {
             self.a.test8_ri(r, (unit - 1) as u8);
             self.a.jcc(Cc::Ne, fail);
         }
     }
-    /// Bits of a segment of `size * unit`, in `rsi`; what is no size fails.
+    /// A segment's bits, `size * unit`, in `rsi`; an invalid size fails.
     pub(super) fn bits_of(&mut self, size: Arg, unit: u64, fail: Label) -> EmitResult {
         let known = match size {
             Arg::Int(n) => u64::try_from(n).ok().and_then(|n| n.checked_mul(unit)),
@@ -118,7 +118,7 @@ impl<'m> Compiler<'m> {
         Ok(true)
     }
 
-    /// A few bits that are known.
+    /// Matches a short constant bit string.
     fn match_string(&mut self, c: Arg, n: u64, at: u64, fail: Label) -> Result<bool, LoadError> {
         let bytes = n.div_ceil(8);
         let string = self.string(at, bytes)?;
