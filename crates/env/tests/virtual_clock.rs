@@ -12,13 +12,20 @@ use kvik_env::{current, thread};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Starts a thread that waits, and reports when it has waited long enough.
-fn waiter(wait: impl Fn() + Send + 'static) -> Receiver<Duration> {
+/// Waits until so many waits have begun.
+fn begun(waits: usize) {
+    while current().clock.waits() < waits {
+        thread::yield_now();
+    }
+}
+
+/// Starts a thread that waits for what is left of an hour, and reports when it has waited long enough.
+fn waiter(wait: impl Fn(Duration) + Send + 'static) -> Receiver<Duration> {
     let (tell, told) = channel();
     let began = Instant::now();
     thread::spawn("waiter", None, move || {
         while began.elapsed() < HOUR {
-            wait();
+            wait(HOUR.saturating_sub(began.elapsed()));
         }
         tell.send(began.elapsed()).unwrap();
     })
@@ -38,17 +45,19 @@ fn who_waits_for_an_hour_goes_on_when_it_is_over() {
     let polls = poller.clone();
     let (lock, bell) = (Mutex::new(()), Condvar::new());
     let waiters = [
-        waiter(|| thread::sleep(HOUR)),
-        waiter(|| thread::park_timeout(HOUR)),
-        waiter(move || {
-            polls.wait(&mut PollEvents::default(), Some(HOUR)).unwrap();
+        waiter(thread::sleep),
+        waiter(thread::park_timeout),
+        waiter(move |left| {
+            polls.wait(&mut PollEvents::default(), Some(left)).unwrap();
         }),
-        waiter(move || drop(thread::wait_timeout(&bell, lock.lock().unwrap(), HOUR))),
+        waiter(move |left| drop(thread::wait_timeout(&bell, lock.lock().unwrap(), left))),
     ];
+    begun(4);
     clock.advance(HOUR - Duration::from_nanos(1));
     assert_eq!(monotonic_nanos(), mono + HOUR.as_nanos() as i64 - 1);
     // A poller that is woken checks the time and waits again.
     poller.wake();
+    begun(5);
     for told in &waiters {
         assert!(told.try_recv().is_err(), "an hour is over too early");
     }
@@ -69,7 +78,7 @@ fn who_waits_for_an_hour_goes_on_when_it_is_over() {
     poller.wake();
     assert!(told.recv_timeout(Duration::from_secs(60)).unwrap().is_ok());
 
-    let told = waiter(|| thread::sleep(HOUR));
+    let told = waiter(thread::sleep);
     clock.resume();
     assert!(told.recv_timeout(Duration::from_millis(1)).is_err(), "nobody has waited an hour");
     assert!(monotonic_nanos() < mono + HOUR.as_nanos() as i64, "it is the system's again");

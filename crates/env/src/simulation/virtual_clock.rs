@@ -3,7 +3,7 @@
 //! A thread that waits for a time registers the time, then checks the clock once more. So an
 //! advance either precedes that check, or finds the registration and wakes the thread.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::Thread;
 use std::time::Duration;
@@ -30,6 +30,8 @@ pub struct VirtualClock {
     wall: AtomicI64,
     /// Sum of the jumps of the time of day, for either clock.
     jumps: AtomicI64,
+    /// Waits begun so far.
+    waits: AtomicUsize,
     sleepers: Mutex<Vec<(i64, Sleeper)>>,
     moved: Condvar,
 }
@@ -45,6 +47,7 @@ impl VirtualClock {
             now: AtomicI64::new(0),
             wall: AtomicI64::new(0),
             jumps: AtomicI64::new(0),
+            waits: AtomicUsize::new(0),
             sleepers: Mutex::new(Vec::new()),
             moved: Condvar::new(),
         }
@@ -106,7 +109,13 @@ impl VirtualClock {
     /// The moment when a wait ends.
     fn end(&self, time: Duration) -> Option<i64> {
         let nanos = i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-        self.monotonic().map(|now| now.saturating_add(nanos))
+        let end = self.monotonic()?.saturating_add(nanos);
+        self.waits.fetch_add(1, SeqCst);
+        Some(end)
+    }
+    /// How many waits have begun: each of them ends by an advance that comes after this.
+    pub fn waits(&self) -> usize {
+        self.waits.load(SeqCst)
     }
     fn is_before(&self, end: i64) -> bool {
         self.monotonic().is_some_and(|now| now < end)
