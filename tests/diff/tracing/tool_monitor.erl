@@ -16,7 +16,7 @@ main() ->
     t:p({empty, erlang:system_monitor(self(), []), erlang:system_monitor()}),
     t:p({large_heap, told(large_heap, [{large_heap, 100000}], fun() -> grow(100000) end)}),
     t:p({long_gc, told(long_gc, [{long_gc, 1}], fun() -> grow(3000000) end)}),
-    t:p({long_schedule, told(long_schedule, [{long_schedule, 1}], fun() -> lists:foreach(fun(_) -> binary:copy(<<0>>, 60000000) end, "123") end)}),
+    t:p({long_schedule, told(long_schedule, [{long_schedule, 1}], fun() -> [multiply(600000) || _ <- "123"] end)}),
     %% The monitor does not hear of itself, and when it has ended nothing is looked for.
     erlang:system_monitor(self(), [{large_heap, 20000}]),
     grow(50000),
@@ -32,6 +32,13 @@ dead() ->
     receive {'DOWN', Ref, process, Pid, _} -> Pid end.
 
 stay() -> receive stop -> ok end.
+
+%% Takes many milliseconds without a break, where copying stops in its middle; and then goes on, as OTP
+%% tells nothing of a process's last time slice.
+multiply(Bits) ->
+    N = t:id((1 bsl Bits) - 1),
+    true = N * N > 0,
+    erlang:yield().
 
 grow(N) -> grow(N, []).
 grow(0, L) -> length(L);
