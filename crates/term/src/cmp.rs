@@ -12,7 +12,7 @@ use crate::merge_sort::MergeSort;
 use crate::object::{Bits, Ext};
 use crate::stack::Stack;
 use crate::word::FLAT_MAP_LIMIT;
-use crate::{atom, map_node, Atom, Big, Fun, Map, PidTerm, PortTerm, Ref, Term, Tuple, View};
+use crate::{atom, map_node, Big, Fun, Map, PidTerm, PortTerm, Ref, Term, Tuple, View};
 
 /// How two numbers of different kinds compare.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -338,8 +338,8 @@ fn by_term_order(keys: &[Term<'_>]) -> [u8; FLAT_MAP_LIMIT] {
     let mut places: [u8; FLAT_MAP_LIMIT] = std::array::from_fn(|i| i as u8);
     let first = keys.iter().position(|k| k.as_atom().is_some()).unwrap_or(keys.len());
     let atoms = keys[first..].iter().take_while(|k| k.as_atom().is_some()).count();
-    let name = |i: &u8| keys[*i as usize].as_atom().map_or("", Atom::name);
-    places[first..first + atoms].sort_unstable_by(|i, j| name(i).cmp(name(j)));
+    let key = |i: &u8| keys[*i as usize];
+    places[first..first + atoms].sort_unstable_by(|i, j| compare_exact(key(i), key(j)));
     places
 }
 
