@@ -22,7 +22,10 @@ main(["named"]) ->
     halt();
 main(["timers"]) ->
     %% A hundred processes, each of which waits for 100 ms: together a thousand timers a second.
-    [spawn(fun() -> timer:sleep(N), each(100) end) || N <- lists:seq(1, 100)];
+    Self = self(),
+    Pids = [spawn(fun() -> timer:sleep(N), Self ! {self(), begun}, each(100) end) || N <- lists:seq(1, 100)],
+    [receive {P, begun} -> ok end || P <- Pids],
+    io:format("all wait~n");
 main(["gc"]) ->
     %% Of small collections some stand for all: as many as OTP's own counter has, but for those that
     %% are no process's own turn, and the last of each scheduler.
