@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kvik_heap::arith::integer_value;
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_heap::arith::{integer_value, max_bits};
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::atom::AtomError;
 use kvik_term::{am, Atom, Term};
 use num_bigint::BigInt;
@@ -118,23 +118,53 @@ fn integer_to_binary<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     integer_text(a).map(|s| p.heap.binary(&s)).ok_or_else(|| p.badarg())
 }
 
+/// Why a text is no integer.
+enum NoInteger {
+    Syntax,
+    TooLarge,
+}
+
+impl NoInteger {
+    fn error(self, p: &Proc) -> Raised {
+        match self {
+            NoInteger::Syntax => p.badarg(),
+            NoInteger::TooLarge => p.system_limit(),
+        }
+    }
+    /// What `erts_internal` answers: after `big` the Erlang code of the release goes on.
+    fn reason(self, syntax: Atom) -> Term<'static> {
+        match self {
+            NoInteger::Syntax => syntax.into(),
+            NoInteger::TooLarge => am::big.into(),
+        }
+    }
+}
+
 /// Parses an optional sign and at least one digit of the base.
-fn parse_integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Option<Term<'h>> {
+fn parse_integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Result<Term<'h>, NoInteger> {
     let (negative, digits) = match s {
         [b'-', d @ ..] => (true, d),
         [b'+', d @ ..] => (false, d),
         d => (false, d),
     };
     if digits.is_empty() || !digits.iter().all(|c| (*c as char).is_digit(base)) {
-        return None;
+        return Err(NoInteger::Syntax);
     }
-    let text = std::str::from_utf8(digits).ok()?;
+    let text = std::str::from_utf8(digits).map_err(|_| NoInteger::Syntax)?;
     if let Ok(i) = i64::from_str_radix(text, base) {
-        return Some(p.heap.integer(if negative { -i } else { i }));
+        return Ok(p.heap.integer(if negative { -i } else { i }));
     }
     p.heap.bump_reductions(digits.len() as i64 / 8);
-    let i = BigInt::parse_bytes(digits, base)?;
-    Some(p.heap.big_integer(&if negative { -i } else { i }))
+    // Each digit behind the first adds so many bits at least.
+    let least = digits.iter().skip_while(|c| **c == b'0').skip(1).count() as u64;
+    if least * u64::from(base.ilog2()) > max_bits() {
+        return Err(NoInteger::TooLarge);
+    }
+    let i = BigInt::parse_bytes(digits, base).ok_or(NoInteger::Syntax)?;
+    if i.bits() > max_bits() {
+        return Err(NoInteger::TooLarge);
+    }
+    Ok(p.heap.big_integer(&if negative { -i } else { i }))
 }
 fn bytes_of_list(t: Term<'_>) -> Option<Text> {
     let mut all = t.list();
@@ -168,13 +198,13 @@ fn list_to_integer<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             return Ok(n);
         }
     }
-    let i = bytes_of_list(a[0]).zip(base(a)).and_then(|(s, b)| parse_integer(p, &s, b));
-    i.ok_or_else(|| p.badarg())
+    let (s, base) = bytes_of_list(a[0]).zip(base(a)).ok_or_else(|| p.badarg())?;
+    parse_integer(p, &s, base).map_err(|e| e.error(p))
 }
 fn binary_to_integer<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let bits = a[0].as_bits().filter(|b| b.is_binary());
-    let i = bits.zip(base(a)).and_then(|(s, b)| parse_integer(p, &s.to_bytes(), b));
-    i.ok_or_else(|| p.badarg())
+    let (s, base) = bits.zip(base(a)).ok_or_else(|| p.badarg())?;
+    parse_integer(p, &s.to_bytes(), base).map_err(|e| e.error(p))
 }
 
 fn float_string(a: &[Term<'_>]) -> Option<Text> {
@@ -204,9 +234,8 @@ fn binary_to_float<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn prefix<'h>(
     p: &'h Proc,
     t: Term<'h>,
-    none: Atom,
     length: impl Fn(&[u8]) -> usize,
-    value: impl Fn(&[u8]) -> Option<Term<'h>>,
+    value: impl Fn(&[u8]) -> Result<Term<'h>, Term<'h>>,
 ) -> BifResult<'h> {
     let mut it = t.list();
     let mut head = Vec::new();
@@ -220,15 +249,18 @@ fn prefix<'h>(
     }
     let n = length(&head);
     Ok(match value(&head[..n]) {
-        Some(v) => p.heap.tuple(&[v, tails[n]]),
-        None => p.heap.tuple(&[am::error.into(), none.into()]),
+        Ok(v) => p.heap.tuple(&[v, tails[n]]),
+        Err(why) => p.heap.tuple(&[am::error.into(), why]),
     })
 }
-/// The integer, or the atom `badarg`.
+fn integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Result<Term<'h>, Term<'h>> {
+    parse_integer(p, s, base).map_err(|e| e.reason(am::no_integer))
+}
+/// The integer, or the atom `badarg` or `big`.
 fn binary_to_integer_or_reason<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let bits = a[0].as_bits().filter(|b| b.is_binary());
-    let i = bits.zip(base(a)).and_then(|(s, b)| parse_integer(p, &s.to_bytes(), b));
-    Ok(i.unwrap_or(am::badarg.into()))
+    let Some((s, base)) = bits.zip(base(a)) else { return Ok(am::badarg.into()) };
+    Ok(parse_integer(p, &s.to_bytes(), base).unwrap_or_else(|e| e.reason(am::badarg)))
 }
 /// `{Integer, Rest}`, or an atom with the reason why there is no integer.
 fn list_to_integer_and_rest<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -243,7 +275,7 @@ fn list_to_integer_and_rest<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         let sign = matches!(s.first(), Some(b'-' | b'+')) as usize;
         sign + s[sign..].iter().take_while(|c| (**c as char).is_digit(base)).count()
     };
-    let found = prefix(p, a[0], am::no_integer, length, |s| parse_integer(p, s, base))?;
+    let found = prefix(p, a[0], length, |s| integer(p, s, base))?;
     // Callers of this BIF expect the bare atom of `{error, Why}`.
     Ok(match found.as_tuple_n::<2>() {
         Some([error, why]) if error.is_atom(am::error) => why,
@@ -255,11 +287,11 @@ fn string_to_integer<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         let sign = matches!(s.first(), Some(b'-' | b'+')) as usize;
         sign + s[sign..].iter().take_while(|c| c.is_ascii_digit()).count()
     };
-    prefix(p, a[0], am::no_integer, length, |s| parse_integer(p, s, 10))
+    prefix(p, a[0], length, |s| integer(p, s, 10))
 }
 fn string_to_float<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    prefix(p, a[0], am::no_float, float_text::prefix_length, |s| {
-        float_text::parse(s).map(|f| p.heap.float(f))
+    prefix(p, a[0], float_text::prefix_length, |s| {
+        float_text::parse(s).map(|f| p.heap.float(f)).ok_or(am::no_float.into())
     })
 }
 

@@ -2,6 +2,7 @@
 //! the node's name while it has none, and small natives of `erts_internal`. `vm` passes in the
 //! facts of other crates through [`SystemConfig`].
 
+mod cgroup;
 mod check_io;
 mod flags;
 mod halt;
@@ -28,6 +29,7 @@ pub use time_warp::follow_system_time;
 
 use std::ffi::OsString;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use kvik_proc::BifEntry;
 
@@ -66,6 +68,8 @@ pub struct SystemConfig {
     pub ets_always_compress: bool,
     pub ets_realloc_moves: bool,
     pub port_parallelism: bool,
+    /// How long a halt may take to write what ports have left; `None`: as long as that takes.
+    pub halt_flush_timeout: Option<Duration>,
 }
 
 /// Table limit from the environment, but at least the default.
@@ -90,7 +94,7 @@ impl Default for SystemConfig {
             break_ignored: false,
             kernel_poll: true,
             dist_buf_busy_limit: 1_048_576,
-            time_warp_mode: "no_time_warp",
+            time_warp_mode: kvik_release::current().time_warp_mode,
             time_correction: true,
             modified_timing: None,
             compat_rel: usize::from(kvik_release::current().number),
@@ -98,6 +102,7 @@ impl Default for SystemConfig {
             ets_always_compress: false,
             ets_realloc_moves: false,
             port_parallelism: false,
+            halt_flush_timeout: None,
         }
     }
 }

@@ -1,6 +1,7 @@
-//! `/tmp/perf-PID.map`: function addresses for `perf` (`+JPperf true`).
+//! `/tmp/perf-PID.map`: function addresses for `perf` (`+JPperf true`, `+JPperfdirectory`).
 
 use std::io::{BufWriter, Write};
+use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
 use kvik_env::fs::{remove_file, File};
@@ -9,12 +10,12 @@ use crate::LoadedModule;
 
 static MAP: OnceLock<Mutex<BufWriter<File>>> = OnceLock::new();
 
-/// Starts recording committed modules.
-pub fn enable() -> std::io::Result<()> {
-    let path = format!("/tmp/perf-{}.map", std::process::id());
+/// Starts recording committed modules, in a file in that directory.
+pub fn enable(directory: &Path) -> std::io::Result<()> {
+    let path = directory.join(format!("perf-{}.map", std::process::id()));
     // An existing file is from an earlier process with the same pid.
     let _ = remove_file(&path);
-    let _ = MAP.set(Mutex::new(BufWriter::new(File::create_new(path)?)));
+    let _ = MAP.set(Mutex::new(BufWriter::new(File::create_new(&path)?)));
     Ok(())
 }
 

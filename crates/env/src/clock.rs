@@ -1,5 +1,6 @@
 //! Time: a monotonic clock, the time of day, and processor time.
 
+use std::io;
 use std::ops::Add;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -45,6 +46,26 @@ fn system_wall_nanos() -> i64 {
     match SystemTime::now().duration_since(UNIX_EPOCH) {
         Ok(d) => d.as_nanos() as i64,
         Err(e) => -(e.duration().as_nanos() as i64),
+    }
+}
+
+/// Notices that the system's time of day is set.
+pub struct ClockSetWatch(sys::ClockSetWatch);
+
+impl ClockSetWatch {
+    pub fn new() -> io::Result<ClockSetWatch> {
+        Ok(ClockSetWatch(sys::ClockSetWatch::new()?))
+    }
+    /// Waits until the time has been set since the last call. The clock of a simulation jumps when
+    /// it is read, so there a second is waited for.
+    pub fn wait(&self) -> io::Result<()> {
+        #[cfg(feature = "simulation")]
+        {
+            crate::thread::sleep(Duration::from_secs(1));
+            Ok(())
+        }
+        #[cfg(not(feature = "simulation"))]
+        Ok(self.0.wait()?)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Decodes bytes to terms.
 
+use kvik_heap::arith::max_bits;
 use kvik_heap::{limit, BinRef, Heap, TermBuilder};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{Atom, ExtKind, Term};
@@ -355,6 +356,10 @@ impl<'h> Decoder<'_, 'h> {
     fn big(&mut self, n: usize) -> Result<Term<'h>, EtfError> {
         let negative = self.r.u8()? != 0;
         let bytes = self.r.take(n)?;
+        let used = bytes.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
+        if used as u64 > max_bits() / 8 {
+            return Err(EtfError::Malformed);
+        }
         let digits: Vec<u64> =
             bytes.chunks(8).map(|c| c.iter().rev().fold(0, |d, b| d << 8 | *b as u64)).collect();
         Ok(self.heap.big(negative, &digits))

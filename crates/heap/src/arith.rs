@@ -1,6 +1,8 @@
 //! Arithmetic on any two numbers: small integers directly, bignums by a crate's digit routines,
 //! floats with a check that the result is finite.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use num_bigint::{BigInt, Sign};
 
 use kvik_term::word::{fits_small, SMALL_BITS};
@@ -19,8 +21,20 @@ pub enum ArithError {
 
 pub type Number<'h> = Result<Term<'h>, ArithError>;
 
+kvik_state::vm_state! {
+    /// Bits of the largest integers. Since OTP 27 there are fewer than in releases before.
+    static MAX_BITS: AtomicU64 = AtomicU64::new(((1 << 19) - 1) * 64);
+}
+
 /// Maximum size of an integer, in bits.
-pub const MAX_BITS: u64 = ((1 << 19) - 1) * 64;
+#[inline]
+pub fn max_bits() -> u64 {
+    MAX_BITS.load(Relaxed)
+}
+/// Changes [`max_bits`], before the first integer is made.
+pub fn set_max_words(words: u32) {
+    MAX_BITS.store(u64::from(words) * 64, Relaxed);
+}
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ArithOp {
@@ -98,7 +112,7 @@ impl Heap {
         }
     }
     fn limited(&self, i: &BigInt) -> Number<'_> {
-        if i.bits() > MAX_BITS {
+        if i.bits() > max_bits() {
             return Err(ArithError::SystemLimit);
         }
         Ok(self.big_integer(i))
@@ -142,7 +156,7 @@ impl Heap {
             });
         }
         let (x, y) = integers(a, b)?;
-        if op == ArithOp::Mul && x.bits() + y.bits() > MAX_BITS + 1 {
+        if op == ArithOp::Mul && x.bits() + y.bits() > max_bits() + 1 {
             return Err(ArithError::SystemLimit);
         }
         self.bump_reductions(((x.bits() + y.bits()) >> 12) as i64);
@@ -252,7 +266,7 @@ impl Heap {
             if zero {
                 return Ok(Term::int(0));
             }
-            if left as u64 > MAX_BITS {
+            if left as u64 > max_bits() {
                 return Err(ArithError::SystemLimit);
             }
             if let Some(i) = a.as_small() {

@@ -224,7 +224,7 @@ impl Heap {
             }
         }
         bytes.truncate(bytes.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1));
-        if bytes.len() as u64 > crate::arith::MAX_BITS / 8 {
+        if bytes.len() as u64 > crate::arith::max_bits() / 8 {
             return NONE;
         }
         let digits: Vec<u64> =

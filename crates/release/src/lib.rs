@@ -30,6 +30,12 @@ pub struct Release {
     pub driver: (u8, u8),
     /// Distribution flags that it requires of a peer, besides those that every release requires.
     pub dist_flags: u64,
+    /// The time warp mode without the flag `+C`.
+    pub time_warp_mode: &'static str,
+    /// `halt/2` has the option `flush_timeout`.
+    pub halt_flush_timeout: bool,
+    /// Words of the largest integers, where `system_info(max_integer)` tells it.
+    pub max_integer_words: Option<u32>,
 }
 
 /// `DFLAG_V4_NC | DFLAG_UNLINK_ID`: mandatory since OTP 26.
@@ -46,6 +52,9 @@ pub static RELEASES: &[Release] = &[
         nif: (2, 16),
         driver: (3, 3),
         dist_flags: 0,
+        time_warp_mode: "no_time_warp",
+        halt_flush_timeout: false,
+        max_integer_words: None,
     },
     Release {
         number: 27,
@@ -56,6 +65,9 @@ pub static RELEASES: &[Release] = &[
         nif: (2, 17),
         driver: (3, 3),
         dist_flags: V4_NODES_AND_UNLINK_ID,
+        time_warp_mode: "multi_time_warp",
+        halt_flush_timeout: true,
+        max_integer_words: Some(65_535),
     },
     Release {
         number: 29,
@@ -66,6 +78,9 @@ pub static RELEASES: &[Release] = &[
         nif: (2, 18),
         driver: (3, 3),
         dist_flags: V4_NODES_AND_UNLINK_ID,
+        time_warp_mode: "multi_time_warp",
+        halt_flush_timeout: true,
+        max_integer_words: Some(65_535),
     },
 ];
 

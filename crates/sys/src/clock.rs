@@ -1,6 +1,9 @@
 //! Clocks.
 
 use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use crate::errno::{check, Errno, Result};
 
 #[inline]
 fn read(clock: libc::clockid_t) -> i64 {
@@ -55,5 +58,37 @@ pub fn thread_sleeps() -> i64 {
     unsafe {
         libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
         usage.assume_init().ru_nvcsw
+    }
+}
+
+/// Notices that the system's time of day is set.
+pub struct ClockSetWatch(OwnedFd);
+
+/// Seconds since 1970 of a moment that does not come.
+const NEVER: libc::time_t = 1 << 33;
+
+impl ClockSetWatch {
+    pub fn new() -> Result<ClockSetWatch> {
+        // SAFETY: the call takes no memory.
+        let fd = check(unsafe { libc::timerfd_create(libc::CLOCK_REALTIME, libc::TFD_CLOEXEC) })?;
+        // SAFETY: the descriptor is new, and nobody else's.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let zero = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        let at = libc::timespec { tv_sec: NEVER, ..zero };
+        let never = libc::itimerspec { it_interval: zero, it_value: at };
+        let flags = libc::TFD_TIMER_ABSTIME | libc::TFD_TIMER_CANCEL_ON_SET;
+        // SAFETY: the structure is read during the call; none is asked for.
+        check(unsafe {
+            libc::timerfd_settime(fd.as_raw_fd(), flags, &never, std::ptr::null_mut())
+        })?;
+        Ok(ClockSetWatch(fd))
+    }
+    /// Waits until the time has been set since the last call.
+    pub fn wait(&self) -> Result<()> {
+        let mut expirations = [MaybeUninit::uninit(); 8];
+        match crate::fd::read(self.0.as_raw_fd(), &mut expirations) {
+            Ok(_) | Err(Errno(libc::ECANCELED)) => Ok(()),
+            Err(e) => Err(e),
+        }
     }
 }

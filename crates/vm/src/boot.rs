@@ -49,7 +49,7 @@ fn install(
     }
     hooks::install();
     kvik_nif::install();
-    apply(flags);
+    apply(flags)?;
     sched::prepare(config);
     system::set_emu_args(emu_args(options));
     let break_ignored = flags.breaks == BreakMode::Ignore;
@@ -63,7 +63,10 @@ fn install(
 }
 
 /// Passes settings to the crates that hold them.
-fn apply(flags: &EmulatorFlags) {
+fn apply(flags: &EmulatorFlags) -> Result<(), String> {
+    if let Some(words) = kvik_release::current().max_integer_words {
+        kvik_heap::arith::set_max_words(words);
+    }
     kvik_term::atom::set_limit(flags.max_atoms);
     kvik_port::table::set_limit(flags.machine.port_limit);
     kvik_dist::set_busy_limit(flags.machine.dist_buf_busy_limit);
@@ -72,6 +75,10 @@ fn apply(flags: &EmulatorFlags) {
     if flags.outstanding_requests > 0 {
         system::set_outstanding_requests(flags.outstanding_requests);
     }
+    if flags.perf {
+        kvik_code::perf::enable(&flags.perf_directory).map_err(|e| format!("perf: {e}"))?;
+    }
+    Ok(())
 }
 
 /// The command line that `erl` would give OTP's emulator for these options.

@@ -7,6 +7,8 @@ mod numbers;
 mod schedulers;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use kvik_bifs::{convert, filename, system};
 use kvik_port::ctrl_c::BreakMode;
@@ -33,6 +35,9 @@ pub struct EmulatorFlags {
     /// Limit on outstanding system tasks of a process; 0: the default.
     pub outstanding_requests: usize,
     pub processes: Defaults,
+    /// Whether functions are named to `perf`, and in which directory.
+    pub perf: bool,
+    pub perf_directory: PathBuf,
 }
 
 type Read = Result<(), String>;
@@ -59,6 +64,8 @@ impl EmulatorFlags {
             line_numbers: true,
             outstanding_requests: 0,
             processes: Defaults::USUAL,
+            perf: false,
+            perf_directory: "/tmp".into(),
         };
         f.environment();
         let mut s = Schedulers::new();
@@ -117,6 +124,13 @@ impl EmulatorFlags {
                 let n = strtol(v).filter(|n| (1..=134_217_727).contains(n));
                 let bad = || format!("Invalid outstanding requests limit {v}");
                 self.outstanding_requests = n.ok_or_else(bad)? as usize;
+            }
+            "zhft" if v == "infinity" => self.machine.halt_flush_timeout = None,
+            "zhft" => {
+                let ms = strtol(v).and_then(|n| u64::try_from(n).ok());
+                let ms = ms.filter(|n| *n <= i32::MAX as u64);
+                let bad = || format!("Invalid halt flush timeout {v}");
+                self.machine.halt_flush_timeout = Some(Duration::from_millis(ms.ok_or_else(bad)?));
             }
             "zdbbl" => {
                 let n = atoi(v);
@@ -227,10 +241,13 @@ impl EmulatorFlags {
                 _ => return Err(format!("bad range of printable characters: {v}")),
             },
             "JPperf" => match v {
-                "true" | "map" => kvik_code::perf::enable().map_err(|e| format!("perf: {e}"))?,
-                "false" => {}
+                "true" | "map" => self.perf = true,
+                "false" => self.perf = false,
+                "fp" | "no_fp" => {}
+                "dump" => return Err("+JPperf dump is not supported".into()),
                 _ => return Err(format!("bad +JPperf support flag {v}")),
             },
+            "JPperfdirectory" => self.perf_directory = v.into(),
             "B" | "Bi" | "Bc" | "Bd" => self.breaks = breaks(&name[1..], v),
             "W" => warnings(v)?,
             "We" | "Wi" | "Ww" => warnings(&name[1..])?,

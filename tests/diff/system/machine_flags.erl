@@ -59,7 +59,7 @@ told() ->
 
 items() ->
     [thread_pool_size, ets_limit, process_limit, min_heap_size, min_bin_vheap_size, max_heap_size, garbage_collection,
-     message_queue_data, time_correction, time_warp_mode, modified_timing_level, compat_rel, dirty_cpu_schedulers,
+     message_queue_data, time_correction, time_warp_mode, tolerant_timeofday, modified_timing_level, compat_rel, dirty_cpu_schedulers,
      dirty_cpu_schedulers_online, dirty_io_schedulers, schedulers, schedulers_online, multi_scheduling,
      delayed_node_table_gc, outstanding_system_requests_limit, dist_buf_busy_limit, ets_always_compress,
      ets_realloc_moves, port_parallelism].

@@ -144,9 +144,7 @@ const ATOMS: &[(&str, &str)] = &[
     ("scheduler_bind_type", "unbound"),
     ("smp_support", "true"),
     ("threads", "true"),
-    ("tolerant_timeofday", "enabled"),
     ("hipe_architecture", "undefined"),
-    ("cpu_quota", "unknown"),
 ];
 
 fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
@@ -162,6 +160,10 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         "kernel_poll" => c.kernel_poll.into(),
         "time_warp_mode" => atom(p, c.time_warp_mode)?,
         "time_offset" => atom(p, super::time_warp::state())?,
+        "tolerant_timeofday" => {
+            let tolerant = c.time_correction && super::time_warp::state() == "final";
+            atom(p, if tolerant { "enabled" } else { "disabled" })?
+        }
         "time_correction" => c.time_correction.into(),
         "modified_timing_level" => c.modified_timing.map_or(am::undefined.into(), int),
         // The others are in `numbers`.
@@ -211,6 +213,16 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         "sequential_tracer" => {
             let tracer = kvik_proc::seq_trace::tracer().map_or(Term::bool(false), |t| t.term());
             h.tuple(&[am::sequential_tracer.into(), tracer])
+        }
+        "max_integer" => {
+            let words = kvik_release::current().max_integer_words.ok_or_else(|| p.badarg())?;
+            h.big(false, &vec![u64::MAX; words as usize])
+        }
+        "halt_flush_timeout" if kvik_release::current().halt_flush_timeout => {
+            c.halt_flush_timeout.map_or(am::infinity.into(), |t| h.integer(t.as_millis() as i64))
+        }
+        "cpu_quota" => {
+            super::cgroup::cpu_quota(processors::found().online).map_or(am::unknown.into(), int)
         }
         "system_logger" => kvik_proc::logger::get().term(),
         "cpu_topology" => processors::cpu_topology(p, "used")?,

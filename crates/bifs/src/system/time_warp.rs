@@ -3,8 +3,8 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Duration;
 
+use kvik_env::clock::ClockSetWatch;
 use kvik_env::thread;
 use kvik_proc::links_monitors::Target;
 use kvik_proc::process::table;
@@ -54,21 +54,24 @@ fn tell(p: &Proc) {
     }
 }
 
-/// Clock difference (nanoseconds) above which the offset changes: more than slewing causes between
-/// two checks.
+/// Clock difference (nanoseconds) above which the offset changes. Slewing moves the monotonic clock
+/// too, so a smaller one comes from reading the two clocks one after the other.
 const STEP: i64 = 10_000_000;
-const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+/// Bytes of stack of a thread that waits for most of its life.
+const STACK: usize = 64 << 10;
 
-/// With `+C multi_time_warp` the offset follows the operating system's time, in steps.
+/// In the mode `multi_time_warp` the offset follows the operating system's time, in steps.
 pub fn follow_system_time() -> io::Result<()> {
     if super::config().time_warp_mode != "multi_time_warp" {
         return Ok(());
     }
-    let follow = || loop {
-        thread::sleep(BETWEEN_LOOKS);
-        if clock::drift().abs() > STEP {
-            change();
+    let watch = ClockSetWatch::new()?;
+    let follow = move || {
+        while watch.wait().is_ok() {
+            if clock::drift().abs() > STEP {
+                change();
+            }
         }
     };
-    thread::spawn("time warp", None, follow).map(drop)
+    thread::spawn("time warp", Some(STACK), follow).map(drop)
 }
