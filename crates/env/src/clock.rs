@@ -50,7 +50,10 @@ fn system_wall_nanos() -> i64 {
 }
 
 /// Notices that the system's time of day is set.
-pub struct ClockSetWatch(sys::ClockSetWatch);
+pub struct ClockSetWatch(
+    #[cfg_attr(feature = "simulation", expect(dead_code, reason = "a simulation sets no clock"))]
+    sys::ClockSetWatch,
+);
 
 impl ClockSetWatch {
     pub fn new() -> io::Result<ClockSetWatch> {
