@@ -24,6 +24,7 @@ pub use info::{system_version, END_TIME};
 pub use internal::set_warning_map;
 pub use memory::items_without_waiting as memory;
 pub(crate) use memory::memory as memory_term;
+pub(crate) use monitor::options as monitor_options;
 pub(crate) use seq_trace::set as set_seq_token;
 pub use time_warp::follow_system_time;
 

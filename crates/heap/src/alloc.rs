@@ -521,6 +521,12 @@ pub struct HeapSizes {
     pub fragments: usize,
     pub off_heap_bytes: usize,
 }
+impl HeapSizes {
+    /// The words of terms, garbage included.
+    pub fn terms(&self) -> usize {
+        self.used + self.old_used + self.fragments
+    }
+}
 
 impl Drop for Heap {
     fn drop(&mut self) {

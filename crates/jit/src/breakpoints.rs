@@ -43,8 +43,8 @@ pub struct BreakpointHooks {
     /// The call ends with an exception. Returns whether `returned_to` is to be called when the
     /// exception is caught in the function that the call would have returned to.
     pub raised: fn(&Proc, frame: Term<'_>, class: Atom, value: Term<'_>) -> bool,
-    /// The exception of such a call was caught at the location `to`.
-    pub returned_to: fn(&Proc, to: Option<Location>),
+    /// The exception of calls with these frames was caught at the location `to`.
+    pub returned_to: fn(&Proc, frames: &[Term<'_>], to: Option<Location>),
 }
 kvik_state::vm_state! {
     static HOOKS: OnceLock<BreakpointHooks> = OnceLock::new();
@@ -223,18 +223,25 @@ pub(crate) fn unwound<'h>(
         Some(frame) => (true, unsafe { Term::from_word(*frame) }, 0),
         None => (false, Term::NIL, *w),
     });
-    // Return location of the call whose frame came last, if it is to be reported.
-    let (mut wanted, mut to) = (false, None);
+    // The frames that are to be reported: those right above the last return location, or, with trace
+    // sessions, all.
+    let (mut frames, mut to): (Vec<Term<'h>>, _) = (Vec::new(), None);
+    let (mut above, all) = (false, kvik_release::current().has_trace_sessions());
     for (is_frame, frame, w) in passed.chain(ip).chain(rest) {
-        if is_frame {
-            let more = (h.raised)(p, frame, class, value);
-            wanted |= more;
-            to = to.filter(|_| !more);
-        } else {
-            to = std::mem::take(&mut wanted).then_some(w as usize);
+        if is_frame && (h.raised)(p, frame, class, value) {
+            if !all && !above {
+                frames.clear();
+            }
+            (above, to) = (true, None);
+            frames.push(frame);
+        } else if !is_frame {
+            if !all && !std::mem::take(&mut above) {
+                frames.clear();
+            }
+            to = Some(w as usize);
         }
     }
-    if let (Some(at), Some(_)) = (to, left) {
-        (h.returned_to)(p, kvik_code::at(at).and_then(|i| i.location(at)));
+    if let (Some(at), Some(_), false) = (to, left, frames.is_empty()) {
+        (h.returned_to)(p, &frames, kvik_code::at(at).and_then(|i| i.location(at)));
     }
 }

@@ -33,6 +33,7 @@ mod terms;
 mod tests;
 mod text;
 mod threads;
+mod tracer;
 mod variadic;
 mod watchers;
 
@@ -47,6 +48,7 @@ pub fn install() -> usize {
     let watchers =
         kvik_proc::signal::Watchers { hears: watchers::down, resource: watchers::watcher };
     let _ = kvik_proc::signal::WATCHERS.set(watchers);
+    kvik_proc::trace::module::set_functions(tracer::FUNCTIONS);
     kvik_port::set_loaded_drivers(ddll::table::make);
     kvik_proc::hooks::on_exit(ddll::table::forget);
     kvik_bifs::ddll::set_loader(kvik_bifs::ddll::Loader {

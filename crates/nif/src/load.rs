@@ -51,6 +51,11 @@ fn library(i: &LoadedModule) -> MutexGuard<'_, Option<kvik_code::LibraryHandle>>
     i.library.lock().unwrap_or_else(|e| e.into_inner())
 }
 
+/// The library that a module version has loaded.
+pub fn loaded_library(i: &LoadedModule) -> Option<Arc<NifLibrary>> {
+    Some(library(i).as_ref()?.downcast_ref::<Loaded>()?.0.clone())
+}
+
 fn load(p: &Proc, i: &LoadedModule, path: &[u8], info: Term<'_>) -> Result<(), Refusal> {
     let _one = LOADING.lock().unwrap_or_else(|e| e.into_inner());
     let old = module::old(i.name).filter(|o| o.start != i.start);
@@ -226,10 +231,7 @@ fn call_load(
 ) -> Result<(), Refusal> {
     // The library may read it before the call returns.
     let data = lib.priv_data.as_ptr();
-    let before = old.and_then(|o| {
-        let l = library(o);
-        l.as_ref().and_then(|l| l.downcast_ref::<Loaded>()).map(|l| l.0.clone())
-    });
+    let before = old.and_then(loaded_library);
     let veto: c_int = match (before, entry.upgrade, entry.load) {
         (Some(_), None, _) => {
             let why = "Upgrade not supported by this NIF library.";

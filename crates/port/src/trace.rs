@@ -2,19 +2,19 @@
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::sysprof;
-use kvik_proc::trace::{self, bit, Tracee, Tracer};
+use kvik_proc::trace::{self, bit, Event, TraceRef, Tracee};
 use kvik_term::{am, Atom, Term};
 
 /// Whether a port is traced with one of these flags.
 fn is_traced(port: u32, flags: u32) -> bool {
-    trace::on() && trace::of(Tracee::Port(port)).is_some_and(|(f, _)| f & flags != 0)
+    trace::on() && trace::port_flags(port) & flags != 0
 }
 
 /// An event of a port's life.
 pub fn life(port: u32, tag: &str, what: Term<'_>) {
     if is_traced(port, bit::PORTS) {
         let what = OwnedTerm::new(what);
-        trace::tell(Tracee::Port(port), tag, |h| vec![h.copy(what.term())]);
+        trace::tell(Tracee::Port(port), bit::PORTS, tag, |h| Event::of(h.copy(what.term())));
     }
 }
 /// The port is open, and linked to its opener. New ports may be traced.
@@ -22,14 +22,13 @@ pub fn opened(port: u32, owner: u32, name: &[u8]) {
     if !trace::on() {
         return;
     }
-    let (flags, tracer) = trace::of_new(true);
-    if tracer.is_some() {
-        trace::set(Tracee::Port(port), flags, tracer);
-    }
+    trace::begin(Tracee::Port(port));
     if is_traced(port, bit::PORTS) {
         let name: String = name.iter().map(|b| *b as char).collect();
         let name = Atom::intern(&name).unwrap_or(am::undefined);
-        trace::tell(Tracee::Port(port), "open", |_| vec![Term::local_pid(owner), name.into()]);
+        trace::tell(Tracee::Port(port), bit::PORTS, "open", |_| {
+            Event::of(Term::local_pid(owner)).and(name.into())
+        });
         life(port, "getting_linked", Term::local_pid(owner));
     }
 }
@@ -50,10 +49,10 @@ pub fn forget(port: u32) {
     }
 }
 /// A request from a process: `{From, PortTarget}`.
-pub fn received(port: u32, from: u32, what: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
+pub fn received(port: u32, from: u32, what: impl for<'h> Fn(&'h Heap) -> Term<'h>) {
     if is_traced(port, bit::RECEIVE) {
-        trace::tell(Tracee::Port(port), "receive", |h| {
-            vec![h.tuple(&[Term::local_pid(from), what(h)])]
+        trace::tell(Tracee::Port(port), bit::RECEIVE, "receive", |h| {
+            Event::of(h.tuple(&[Term::local_pid(from), what(h)]))
         });
     }
 }
@@ -71,34 +70,39 @@ pub fn received_request(port: u32, from: u32, tag: Atom, op: u32, data: &[u8]) {
 /// The driver's timer has fired.
 pub fn timed_out(port: u32) {
     if is_traced(port, bit::RECEIVE) {
-        trace::tell(Tracee::Port(port), "receive", |_| vec![am::timeout.into()]);
+        trace::tell(Tracee::Port(port), bit::RECEIVE, "receive", |_| Event::of(am::timeout.into()));
     }
 }
 /// The port sends a message.
 pub fn sent(port: u32, to: u32, m: &OwnedTerm) {
     if is_traced(port, bit::SEND) {
         let tag = if trace::is_alive(to) { "send" } else { "send_to_non_existing_process" };
-        trace::tell(Tracee::Port(port), tag, |h| vec![h.copy(m.term()), Term::local_pid(to)]);
+        trace::tell(Tracee::Port(port), bit::SEND, tag, |h| {
+            Event::of(h.copy(m.term())).and(Term::local_pid(to))
+        });
     }
 }
-/// The tracer of the port's sends, with its flags.
-pub fn of_sends(port: u32) -> Option<(u32, Tracer)> {
-    let (flags, tracer) = trace::on().then(|| trace::of(Tracee::Port(port)))??;
-    tracer.filter(|_| flags & bit::SEND != 0).map(|t| (flags, t))
+/// The settings that report the port's sends.
+pub fn of_sends(port: u32) -> Vec<TraceRef> {
+    match trace::on() {
+        true => trace::refs(Tracee::Port(port), bit::SEND),
+        false => Vec::new(),
+    }
 }
 /// The last message of a port, to its owner, sent when the port itself is gone.
-pub fn sent_closed(heard: Option<(u32, Tracer)>, port: u32, to: u32) {
-    if let Some((flags, tracer)) = heard {
-        trace::post(tracer, Term::local_port(port), flags, "send", |_| {
-            vec![am::closed.into(), Term::local_pid(to)]
+pub fn sent_closed(heard: Vec<TraceRef>, port: u32, to: u32) {
+    let port = Term::local_port(port);
+    for r in heard.iter().filter(|r| r.tracer.takes(port, "send") == trace::Answer::Trace) {
+        trace::post(&r.tracer, port, r.flags, "send", |_| {
+            Event::of(am::closed.into()).and(Term::local_pid(to))
         });
     }
 }
 /// The port answers a call: `{Port, Answer}`.
-pub fn answered(port: u32, to: u32, what: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
+pub fn answered(port: u32, to: u32, what: impl for<'h> Fn(&'h Heap) -> Term<'h>) {
     if is_traced(port, bit::SEND) {
-        trace::tell(Tracee::Port(port), "send", |h| {
-            vec![h.tuple(&[Term::local_port(port), what(h)]), Term::local_pid(to)]
+        trace::tell(Tracee::Port(port), bit::SEND, "send", |h| {
+            Event::of(h.tuple(&[Term::local_port(port), what(h)])).and(Term::local_pid(to))
         });
     }
 }

@@ -19,7 +19,7 @@ use crate::seq_trace_types::Parting;
 pub use crate::seq_trace_types::SeqTraceCounters;
 use crate::signal::{deliver, message};
 use crate::signal_types::Signal;
-use crate::trace::Tracer;
+use crate::trace::Tracee;
 use crate::tracing_on::{self, User};
 use crate::{trace, Proc};
 
@@ -73,10 +73,10 @@ const PORT: u64 = 1 << 32;
 const SET: u64 = 1 << 33;
 
 /// The system tracer. One that has ended is forgotten.
-pub fn tracer() -> Option<Tracer> {
+pub fn tracer() -> Option<Tracee> {
     let set = TRACER.load(Relaxed);
     let n = set as u32;
-    let tracer = if set & PORT != 0 { Tracer::Port(n) } else { Tracer::Process(n) };
+    let tracer = if set & PORT != 0 { Tracee::Port(n) } else { Tracee::Process(n) };
     if set == 0 || tracer.is_there() {
         return Some(tracer).filter(|_| set != 0);
     }
@@ -84,12 +84,12 @@ pub fn tracer() -> Option<Tracer> {
     None
 }
 /// Sets the system tracer; returns the old one.
-pub fn set_tracer(to: Option<Tracer>) -> Option<Tracer> {
+pub fn set_tracer(to: Option<Tracee>) -> Option<Tracee> {
     let before = tracer();
     let set = match to {
         None => 0,
-        Some(Tracer::Process(n)) => SET | n as u64,
-        Some(Tracer::Port(n)) => SET | PORT | n as u64,
+        Some(Tracee::Process(n)) => SET | n as u64,
+        Some(Tracee::Port(n)) => SET | PORT | n as u64,
     };
     TRACER.store(set, Relaxed);
     before

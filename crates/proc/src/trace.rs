@@ -4,10 +4,12 @@
 pub mod bit;
 mod events;
 mod gc;
+pub mod module;
+pub mod session;
+mod settings;
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::pin;
@@ -18,8 +20,14 @@ use crate::process::table;
 use crate::signal::{deliver, message};
 use crate::signal_types::Signal;
 pub use crate::tracing_on::on;
-use crate::tracing_on::{self, User};
 use crate::{clock, Proc};
+pub use events::Inherited;
+pub use module::Answer;
+pub use session::{Session, SessionHandle, SessionRef};
+pub use settings::{
+    begin, forget, of, of_new, port_flags, refs, sessions_of, set, set_new, traces_new, Setting,
+    TraceRef,
+};
 
 /// Names of flags, in the order `trace_info` gives them.
 pub const FLAGS: &[(&str, u32)] = &[
@@ -60,9 +68,6 @@ pub enum Tracee {
     Process(u32),
     Port(u32),
 }
-/// The receiver of trace messages: a process gets messages, a port's driver the same terms in the
-/// external format.
-pub type Tracer = Tracee;
 
 impl Tracee {
     /// A process or port of this node.
@@ -81,7 +86,8 @@ impl Tracee {
             Tracee::Port(port) => (crate::hooks::hooks().port.is_open)(port),
         }
     }
-    /// Sends a tracer a message. False: it is gone.
+    /// Sends it a message: a process gets a message, a port's driver the same term in the external
+    /// format. False: it is gone.
     pub fn hear(self, m: OwnedTerm) -> bool {
         match self {
             Tracee::Process(pid) => deliver(pid, Signal::Message(m)),
@@ -90,110 +96,57 @@ impl Tracee {
     }
 }
 
-/// Flags, and the tracer.
-pub type Setting = (u32, Option<Tracer>);
-
-#[derive(Default)]
-struct State {
-    /// The tracer of each traced process.
-    tracers: HashMap<u32, Tracer>,
-    ports: HashMap<u32, (u32, Tracer)>,
-    /// Settings for new processes and ports.
-    new: Setting,
-    new_ports: Setting,
+/// A module whose native functions are called for each event, and the state that it gets.
+pub struct TracerModule {
+    pub module: Atom,
+    pub state: OwnedTerm,
 }
-impl State {
-    fn settle(&self) {
-        let idle = self.tracers.is_empty()
-            && self.ports.is_empty()
-            && self.new.1.is_none()
-            && self.new_ports.1.is_none();
-        tracing_on::update(User::Tracers, || !idle);
-    }
-}
-kvik_state::vm_state! {
-    static STATE: Mutex<Option<State>> = Mutex::new(None);
+/// The receiver of trace events.
+#[derive(Clone)]
+pub enum Tracer {
+    To(Tracee),
+    Module(Arc<TracerModule>),
 }
 
-fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
-    let mut s: MutexGuard<'_, Option<State>> = STATE.lock().unwrap_or_else(|e| e.into_inner());
-    let s = s.get_or_insert_with(State::default);
-    let r = f(s);
-    s.settle();
-    r
+impl Tracer {
+    /// `{Module, State}`, or the process or port.
+    pub fn term<'h>(&self, h: &'h Heap) -> Term<'h> {
+        match self {
+            Tracer::To(who) => who.term(),
+            Tracer::Module(m) => h.tuple(&[m.module.into(), h.copy(m.state.term())]),
+        }
+    }
+    /// Whether it still takes events about a process or port.
+    pub fn is_enabled(&self, who: Term<'static>) -> bool {
+        match self {
+            Tracer::To(to) => to.is_there(),
+            Tracer::Module(m) => module::status(m, who) != Answer::Remove,
+        }
+    }
+    /// Whether it takes an event, before the event is made.
+    pub fn takes(&self, who: Term<'static>, tag: &str) -> Answer {
+        match self {
+            Tracer::To(_) => Answer::Trace,
+            Tracer::Module(m) => module::enabled(m, who, tag),
+        }
+    }
+    pub fn is(&self, who: Tracee) -> bool {
+        matches!(self, Tracer::To(to) if *to == who)
+    }
+}
+impl PartialEq for Tracer {
+    fn eq(&self, other: &Tracer) -> bool {
+        match (self, other) {
+            (Tracer::To(a), Tracer::To(b)) => a == b,
+            (Tracer::Module(a), Tracer::Module(b)) => {
+                let same = || kvik_term::cmp::eq_exact(a.state.term(), b.state.term());
+                a.module == b.module && same()
+            }
+            _ => false,
+        }
+    }
 }
 
-/// The flags and tracer of a process or port; `None` if there is no such process. A tracer that has
-/// ended does not count.
-pub fn of(who: Tracee) -> Option<Setting> {
-    let (flags, tracer) = match who {
-        Tracee::Process(pid) => {
-            let flags = table().get(pid, &pin())?.trace();
-            (flags, with(|s| s.tracers.get(&pid).copied()))
-        }
-        Tracee::Port(port) => {
-            with(|s| s.ports.get(&port).copied()).map_or((0, None), |s| (s.0, Some(s.1)))
-        }
-    };
-    match tracer {
-        Some(t) if flags != 0 && !t.is_there() => {
-            set(who, 0, None);
-            Some((0, None))
-        }
-        _ => Some((flags, tracer)),
-    }
-}
-/// The settings of new processes (or ports).
-pub fn of_new(ports: bool) -> Setting {
-    let (flags, tracer) = with(|s| if ports { s.new_ports } else { s.new });
-    match tracer {
-        Some(t) if t.is_there() => (flags, tracer),
-        Some(_) => {
-            set_new(ports, 0, None);
-            (0, None)
-        }
-        None => (0, None),
-    }
-}
-pub fn set_new(ports: bool, flags: u32, tracer: Option<Tracer>) {
-    let tracer = tracer.filter(|_| flags != 0);
-    let new = (tracer.map_or(0, |_| flags), tracer);
-    with(|s| *(if ports { &mut s.new_ports } else { &mut s.new }) = new);
-}
-/// Sets the flags of a process or port. False: there is no such process.
-pub fn set(who: Tracee, flags: u32, tracer: Option<Tracer>) -> bool {
-    let tracer = tracer.filter(|_| flags != 0);
-    let pid = match who {
-        Tracee::Process(pid) => pid,
-        Tracee::Port(port) => {
-            with(|s| match tracer {
-                Some(t) => s.ports.insert(port, (flags, t)),
-                None => s.ports.remove(&port),
-            });
-            return true;
-        }
-    };
-    let guard = pin();
-    let Some(task) = table().get(pid, &guard) else { return false };
-    with(|s| match tracer {
-        Some(t) => s.tracers.insert(pid, t),
-        None => s.tracers.remove(&pid),
-    });
-    task.set_trace(if tracer.is_some() { flags } else { 0 });
-    // It may have ended meanwhile, and then nothing else would remove its entry.
-    if table().get(pid, &pin()).is_none() {
-        forget(who);
-        return false;
-    }
-    true
-}
-/// Removes the entry of a process or port that has ended.
-pub fn forget(who: Tracee) {
-    with(|s| match who {
-        Tracee::Process(pid) => s.tracers.remove(&pid).map(|_| ()),
-        Tracee::Port(port) => s.ports.remove(&port).map(|_| ()),
-    });
-}
 kvik_state::vm_state! {
     static UNIQUE: AtomicU64 = AtomicU64::new(1);
 }
@@ -228,65 +181,83 @@ pub fn stamp(h: &Heap, flags: u32) -> Option<Term<'_>> {
     (flags & bit::MONOTONIC != 0).then(|| h.integer(clock::monotonic()))
 }
 
+/// What an event reports, in the order of its message.
+pub struct Event<'h> {
+    what: Term<'h>,
+    extra: Option<Term<'h>>,
+    /// What a match specification adds.
+    result: Option<Term<'h>>,
+}
+impl<'h> Event<'h> {
+    pub fn of(what: Term<'h>) -> Event<'h> {
+        Event { what, extra: None, result: None }
+    }
+    pub fn and(self, extra: Term<'h>) -> Event<'h> {
+        Event { extra: Some(extra), ..self }
+    }
+    pub fn with_result(self, result: Option<Term<'h>>) -> Event<'h> {
+        Event { result, ..self }
+    }
+}
+
+fn scheduler_id(h: &Heap, flags: u32) -> Option<Term<'_>> {
+    let id = || h.integer(crate::sched::current().map_or(0, |n| n + 1) as i64);
+    (flags & bit::SCHEDULER_ID != 0).then(id)
+}
+
 /// Sends a tracer `{trace, Who, Tag, ...}`, with the scheduler and the time if flags ask for them.
 /// False: it is gone.
 pub fn post(
-    tracer: Tracer,
+    tracer: &Tracer,
     who: Term<'static>,
     flags: u32,
     tag: &str,
-    parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>,
+    event: impl for<'h> Fn(&'h Heap) -> Event<'h>,
 ) -> bool {
-    if Tracee::of(who) == Some(tracer) {
-        return true;
-    }
+    let to = match tracer {
+        Tracer::To(to) if Tracee::of(who) == Some(*to) => return true,
+        Tracer::To(to) => to,
+        Tracer::Module(m) => return module::tell(m, who, flags, tag, event),
+    };
     let m = message(|h| {
         let stamp = stamp(h, flags);
         let first = if stamp.is_some() { "trace_ts" } else { "trace" };
-        let mut all = vec![atom(first), who, atom(tag)];
-        all.extend(parts(h));
-        if flags & bit::SCHEDULER_ID != 0 {
-            let id = crate::sched::current().map_or(0, |n| n + 1);
-            all.push(h.integer(id as i64));
-        }
+        let e = event(h);
+        let mut all = vec![atom(first), who, atom(tag), e.what];
+        all.extend(e.extra);
+        all.extend(e.result);
+        all.extend(scheduler_id(h, flags));
         all.extend(stamp);
         h.tuple(&all)
     });
-    tracer.hear(m)
+    to.hear(m)
 }
-/// Reports an event to the tracer of a process or port.
-pub fn tell(who: Tracee, tag: &str, parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>) {
-    if let Some((flags, Some(_))) = of(who) {
-        tell_as(who, flags, tag, parts)
+/// Reports an event to each tracer of a process or port that asks for it with one of these flags.
+pub fn tell(who: Tracee, flags: u32, tag: &str, event: impl for<'h> Fn(&'h Heap) -> Event<'h>) {
+    let hidden = |pid| table().get(pid, &pin()).is_some_and(|t| t.is_sensitive());
+    if matches!(who, Tracee::Process(pid) if hidden(pid)) {
+        return;
+    }
+    for r in refs(who, flags) {
+        tell_one(who, &r, tag, &event);
     }
 }
-/// The same with the flags known.
-fn tell_as(
-    who: Tracee,
-    flags: u32,
-    tag: &str,
-    parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>,
-) {
-    let tracer = match who {
-        Tracee::Process(pid) => with(|s| s.tracers.get(&pid).copied()),
-        Tracee::Port(port) => with(|s| s.ports.get(&port).map(|p| p.1)),
+/// Reports an event to one tracer.
+fn tell_one(who: Tracee, r: &TraceRef, tag: &str, event: impl for<'h> Fn(&'h Heap) -> Event<'h>) {
+    let gone = match r.tracer.takes(who.term(), tag) {
+        Answer::Trace => !post(&r.tracer, who.term(), r.flags, tag, event),
+        Answer::Discard => false,
+        Answer::Remove => true,
     };
-    let hidden = |pid| table().get(pid, &pin()).is_some_and(|t| t.is_sensitive());
-    let Some(tracer) = tracer.filter(|_| !matches!(who, Tracee::Process(pid) if hidden(pid)))
-    else {
-        return;
-    };
-    if flags != 0 && !post(tracer, who.term(), flags, tag, parts) {
-        set(who, 0, None);
+    if gone {
+        set(who, &r.session, 0, None);
     }
 }
 /// Reports a name that a process or port gets or loses.
 pub fn tell_name(whose: Term<'_>, tag: &str, what: Atom) {
     let Some(who) = Tracee::of(whose).filter(|_| on()) else { return };
     let flag = if matches!(who, Tracee::Port(_)) { bit::PORTS } else { bit::PROCS };
-    if of(who).is_some_and(|(flags, _)| flags & flag != 0) {
-        tell(who, tag, |_| vec![what.into()]);
-    }
+    tell(who, flag, tag, |_| Event::of(what.into()));
 }
 pub(crate) fn atom(name: &str) -> Term<'static> {
     Atom::intern(name).map_or(Term::NIL, Term::from)
@@ -299,8 +270,9 @@ pub enum Verdict {
     /// Reports it with an additional term.
     With(OwnedTerm),
 }
-/// Matches messages that are sent (`[To, Message]`) or received (`[Node, From, Message]`).
-pub type Judge = for<'h> fn(&'h Proc, sent: bool, args: &[Term<'h>]) -> Verdict;
+/// Matches messages that are sent (`[To, Message]`) or received (`[Node, From, Message]`) with the
+/// patterns of a session.
+pub type Judge = for<'h> fn(&'h Proc, &SessionRef, sent: bool, args: &[Term<'h>]) -> Verdict;
 kvik_state::vm_state! {
     static JUDGE: OnceLock<Judge> = OnceLock::new();
 }
@@ -317,6 +289,15 @@ kvik_state::vm_state! {
 pub fn set_turn(t: TimeSliceHook) -> bool {
     TURN.set(t).is_ok()
 }
-pub(crate) fn judge<'h>(p: &'h Proc, sent: bool, args: &[Term<'h>]) -> Verdict {
-    JUDGE.get().map_or(Verdict::Tell, |j| j(p, sent, args))
+fn judge<'h>(p: &'h Proc, s: &SessionRef, sent: bool, args: &[Term<'h>]) -> Verdict {
+    JUDGE.get().map_or(Verdict::Tell, |j| j(p, s, sent, args))
+}
+kvik_state::vm_state! {
+    static RECLAIMED: OnceLock<fn(&Proc, words: i64)> = OnceLock::new();
+}
+
+/// Registers a function that is told how many words each collection reclaims. False if there is one
+/// already.
+pub fn on_reclaim(f: fn(&Proc, words: i64)) -> bool {
+    RECLAIMED.set(f).is_ok()
 }

@@ -225,6 +225,27 @@ impl Release {
         self.number >= 28
     }
 
+    /// Whether functions may be traced for the memory that they allocate.
+    pub fn has_call_memory(&self) -> bool {
+        self.number >= 26
+    }
+
+    /// Whether there are trace sessions. Without them `set_on_link` is ignored by `link/1`, and an
+    /// exception is reported as a return only to the caller of the last traced function.
+    pub fn has_trace_sessions(&self) -> bool {
+        self.number >= 27
+    }
+
+    /// Whether `system_monitor` reports long message queues.
+    pub fn has_long_message_queues(&self) -> bool {
+        self.number >= 27
+    }
+
+    /// Whether each trace session has a system monitor of its own, and an option may be `false`.
+    pub fn has_system_monitors(&self) -> bool {
+        self.number >= 28
+    }
+
     /// Whether a system process removes ended trace sessions from processes.
     pub fn has_trace_cleaner(&self) -> bool {
         self.preloaded().any(|name| name == "erts_trace_cleaner")

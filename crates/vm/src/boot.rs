@@ -115,7 +115,7 @@ fn first_processes(options: &VmOptions, boot: &str) -> Result<(), String> {
     start("erts_code_purger", Term::NIL)?;
     kvik_bifs::literals::set_collector(start("erts_literal_area_collector", Term::NIL)?);
     if kvik_release::current().has_trace_cleaner() {
-        start("erts_trace_cleaner", Term::NIL)?;
+        kvik_proc::trace::session::set_cleaner(start("erts_trace_cleaner", Term::NIL)?);
     }
     Ok(())
 }

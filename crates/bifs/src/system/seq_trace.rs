@@ -3,7 +3,7 @@
 
 use kvik_heap::roots::Root;
 use kvik_proc::seq_trace::{self, bit, Token};
-use kvik_proc::trace::Tracer;
+use kvik_proc::trace::Tracee;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
@@ -91,12 +91,12 @@ fn seq_trace_print_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// Sets the system tracer, a process or port of this node; returns the previous one, or `false`.
 pub(super) fn set_tracer<'h>(p: &'h Proc, to: Term<'h>) -> BifResult<'h> {
-    let to = match (to.as_bool(), Tracer::of(to)) {
+    let to = match (to.as_bool(), Tracee::of(to)) {
         (Some(false), _) => None,
         (_, Some(t)) if t.is_there() => Some(t),
         // A tracer module.
         _ if to.as_tuple().is_some() || to.as_cons().is_some() => return Err(p.notsup()),
         _ => return Err(p.badarg()),
     };
-    Ok(seq_trace::set_tracer(to).map_or(Term::bool(false), Tracer::term))
+    Ok(seq_trace::set_tracer(to).map_or(Term::bool(false), Tracee::term))
 }

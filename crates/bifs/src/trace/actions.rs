@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use kvik_ets::ms::{Effects, TraceAction};
 use kvik_jit::breakpoints;
-use kvik_proc::trace::{self, bit, Tracee, Tracer};
+use kvik_proc::trace::{self, bit, SessionRef, Tracee, Tracer};
 use kvik_proc::Proc;
 use kvik_term::{am, Term};
 
@@ -18,38 +18,57 @@ pub mod end {
     pub const META_EXCEPTION: i64 = 16;
     /// Call time: from here on, time counts for the function in the frame, if there is one.
     pub const TIME: i64 = 32;
+    /// The same for the memory it allocates.
+    pub const MEMORY: i64 = 64;
 }
 
-/// The effects of specifications besides matching.
-#[derive(Default)]
-pub struct TraceActions {
+/// The effects of a session's specifications besides matching.
+pub struct TraceActions<'s> {
+    session: &'s SessionRef,
     /// What to report at the end of the call: [`end`].
     pub ends: Cell<i64>,
 }
 
-/// Clears and sets trace flags. Without a tracer, given or the process's own, all are cleared.
-fn set(pid: u32, off: u32, on: u32, tracer: Option<Tracer>) -> Option<()> {
-    let who = Tracee::Process(pid);
-    let (old, _) = trace::of(who)?;
-    trace::set(who, old & !off | on, tracer);
-    Some(())
-}
-/// Parses a list of flags, and a tracer if one is named.
-fn flags(list: Term<'_>, tracer: &mut Option<Tracer>) -> Option<u32> {
-    let mut bits = 0;
-    for t in list.list_to_vec()? {
-        if let Some(a) = t.as_atom() {
-            bits |= trace::bit_of(a)?;
-        } else {
-            let [k, by] = t.as_tuple_n::<2>().filter(|[k, _]| super::named(*k, "tracer"))?;
-            let _ = k;
-            *tracer = Some(Tracer::of(by)?);
+impl<'s> TraceActions<'s> {
+    pub fn of(session: &'s SessionRef) -> TraceActions<'s> {
+        TraceActions { session, ends: Cell::new(0) }
+    }
+    /// Clears and sets trace flags. Without a tracer, all are cleared.
+    fn set(&self, pid: u32, off: u32, on: u32, tracer: Option<Tracer>) -> Option<()> {
+        let who = Tracee::Process(pid);
+        let (old, _) = trace::of(who, self.session)?;
+        trace::set(who, self.session, old & !off | on, tracer);
+        Some(())
+    }
+    /// The session's tracer, or the one that traces the process.
+    fn tracer(&self, p: &Proc) -> Option<Tracer> {
+        let own = || trace::of(p.tracee(), self.session).and_then(|s| s.1);
+        self.session.tracer().cloned().or_else(own)
+    }
+    /// Parses a list of flags, and a tracer if one is named, which is for sessions without one.
+    fn flags(&self, list: Term<'_>, tracer: &mut Option<Tracer>) -> Option<u32> {
+        let mut bits = 0;
+        for t in list.list_to_vec()? {
+            if let Some(a) = t.as_atom() {
+                bits |= trace::bit_of(a)?;
+            } else if self.session.tracer().is_none() {
+                *tracer = Some(super::named_tracer("tracer", t)?);
+            } else {
+                return None;
+            }
+        }
+        Some(bits)
+    }
+    fn silence(&self, p: &Proc, on: bool) {
+        // No effect on processes that are not traced.
+        if let Some((old, by)) = trace::of(p.tracee(), self.session) {
+            let new = if on { old | bit::SILENT } else { old & !bit::SILENT };
+            trace::set(p.tracee(), self.session, new, by);
         }
     }
-    Some(bits)
 }
 
-impl Effects for TraceActions {
+impl Effects for TraceActions<'_> {
     fn act<'h>(&self, p: &'h Proc, action: TraceAction, args: &[Term<'h>]) -> Option<Term<'h>> {
         let add = |bits| {
             self.ends.set(self.ends.get() | bits);
@@ -76,25 +95,23 @@ impl Effects for TraceActions {
                 let bits = trace::bit_of(flag.as_atom()?)?;
                 let (off, on) =
                     if action == TraceAction::EnableTrace { (0, bits) } else { (bits, 0) };
-                set(pid, off, on, own_tracer(p))?;
+                self.set(pid, off, on, self.tracer(p))?;
                 Some(Term::bool(true))
             }
             (TraceAction::Trace, [.., off, on]) => {
                 let pid = if args.len() == 3 { whom(args[0])? } else { p.pid() };
-                let mut tracer = own_tracer(p);
-                let off = flags(*off, &mut tracer)?;
-                let on = flags(*on, &mut tracer)?;
-                if tracer.is_some_and(|t| !t.is_there()) {
+                let mut tracer = self.tracer(p);
+                let off = self.flags(*off, &mut tracer)?;
+                let on = self.flags(*on, &mut tracer)?;
+                if tracer.as_ref().is_some_and(|t| !t.is_enabled(Term::local_pid(pid))) {
                     return None;
                 }
-                set(pid, off, on, tracer)?;
+                self.set(pid, off, on, tracer)?;
                 Some(Term::bool(true))
             }
             (TraceAction::Silent, [b]) => {
-                // No effect on processes that are not traced.
-                if let (Some(b), Some((old, by))) = (b.as_bool(), trace::of(p.tracee())) {
-                    let new = if b { old | bit::SILENT } else { old & !bit::SILENT };
-                    trace::set(p.tracee(), new, by);
+                if let Some(on) = b.as_bool() {
+                    self.silence(p, on);
                 }
                 Some(Term::bool(true))
             }
@@ -113,9 +130,6 @@ impl Effects for TraceActions {
     }
 }
 
-fn own_tracer(p: &Proc) -> Option<Tracer> {
-    trace::of(p.tracee()).and_then(|s| s.1)
-}
 fn seq_token(p: &Proc) -> Term<'_> {
     p.heap.root(kvik_heap::roots::Root::SeqToken)
 }

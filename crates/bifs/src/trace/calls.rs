@@ -1,40 +1,74 @@
 //! The hooks for a watched function: call, return, and end by an exception.
 
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
 
 use kvik_code::Location;
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_jit::breakpoints::{self, BreakpointHooks, Called};
-use kvik_proc::trace::{self, bit, Tracer};
+use kvik_proc::trace::{
+    self, bit, Answer, Event, SessionRef, TraceRef, Tracee, Tracer, TracerModule,
+};
 use kvik_proc::Proc;
 use kvik_term::{am, Atom, Term};
 
+use super::accounts::{self, Hook, Kind};
 use super::actions::{end, TraceActions};
-use super::time;
-use super::watched::{self, CounterSwitch, Mfa, Spec, TraceSettings};
+use super::watched::{self, CounterSwitch, Mfa, Spec, TraceSettings, Watch};
 
 pub fn install() {
     breakpoints::set_hooks(BreakpointHooks { call, returned, raised, returned_to });
-    trace::set_turn(time::turn);
-    kvik_proc::hooks::on_exit(time::ended);
+    trace::set_turn(accounts::turn);
+    trace::on_reclaim(accounts::reclaimed);
+    kvik_proc::hooks::on_exit(accounts::ended);
 }
 
-/// The frame of a watched call: kept on the stack until the call ends.
+/// What a session wants at the end of a watched call. A call's frame, on the stack until the call
+/// ends, has one of these, or a list if there are several.
 struct Frame<'h> {
     mfa: Mfa,
+    /// [`trace::Session::id`]
+    session: Term<'h>,
     meta: Option<Tracer>,
     ends: i64,
-    before: Term<'h>,
+    /// The functions that were charged with time and memory before.
+    before: [Term<'h>; 2],
 }
 impl<'h> Frame<'h> {
     fn term(&self, p: &'h Proc) -> Term<'h> {
-        let meta = self.meta.map_or(Term::NIL, Tracer::term);
-        p.heap.tuple(&[mfa_term(&p.heap, self.mfa), meta, p.heap.integer(self.ends), self.before])
+        let h = &p.heap;
+        let meta = self.meta.as_ref().map_or(Term::NIL, |t| t.term(h));
+        let [time, memory] = self.before;
+        let ends = h.integer(self.ends);
+        h.tuple(&[mfa_term(h, self.mfa), self.session, meta, ends, time, memory])
     }
     fn of(t: Term<'h>) -> Option<Frame<'h>> {
-        let [mfa, meta, ends, before] = t.as_tuple_n::<4>()?;
-        Some(Frame { mfa: mfa_of(mfa)?, meta: Tracer::of(meta), ends: ends.as_small()?, before })
+        let [mfa, session, meta, ends, time, memory] = t.as_tuple_n::<6>()?;
+        let (meta, ends) = (meta_tracer(meta), ends.as_small()?);
+        Some(Frame { mfa: mfa_of(mfa)?, session, meta, ends, before: [time, memory] })
     }
+    /// All of a call's frame.
+    fn all(t: Term<'h>) -> impl Iterator<Item = Frame<'h>> {
+        let one = Frame::of(t);
+        let more = t.as_cons().is_some().then(|| t.list().filter_map(Frame::of));
+        one.into_iter().chain(more.into_iter().flatten())
+    }
+    /// The session's setting for the process, if its calls are still traced.
+    fn trace_ref(&self, p: &Proc, flag: u32) -> Option<TraceRef> {
+        if !p.is_traced(flag) {
+            return None;
+        }
+        let all = trace::refs(p.tracee(), flag).into_iter();
+        all.filter(|r| r.session.id().same(self.session)).find(|r| r.flags & bit::CALL != 0)
+    }
+}
+/// The inverse of [`Tracer::term`].
+fn meta_tracer(t: Term<'_>) -> Option<Tracer> {
+    if let Some([module, state]) = t.as_tuple_n::<2>() {
+        let (module, state) = (module.as_atom()?, OwnedTerm::new(state));
+        return Some(Tracer::Module(Arc::new(TracerModule { module, state })));
+    }
+    Tracee::of(t).map(Tracer::To)
 }
 fn mfa_term(h: &Heap, (m, f, a): Mfa) -> Term<'_> {
     h.tuple(&[m.into(), f.into(), Term::int(a as i32)])
@@ -43,97 +77,162 @@ fn mfa_of(t: Term<'_>) -> Option<Mfa> {
     let [m, f, a] = t.as_tuple_n::<3>()?;
     Some((m.as_atom()?, f.as_atom()?, a.as_usize()? as u32))
 }
-/// Whether a call that ends with this one (a tail call) already reports `end`.
-fn outer(p: &Proc, end: i64) -> bool {
-    breakpoints::last_act_of(p).filter_map(Frame::of).any(|f| f.ends & end != 0)
+/// Whether a call that ends with this one (a tail call) already reports `end` in a session.
+fn outer(p: &Proc, s: &SessionRef, end: i64) -> bool {
+    let all = breakpoints::last_act_of(p).flat_map(Frame::all);
+    all.into_iter().any(|f| f.ends & end != 0 && f.session.same(s.id()))
 }
 
 fn call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>]) -> Option<Term<'h>> {
+    let watched = watched::find((f.module, f.function, f.arity))?;
+    let here = !f.through_export || watched.is_bif();
+    let hook = Hook::begin(p);
+    let mut frames: Vec<Term<'h>> = Vec::new();
+    for w in watched.watches().iter().filter(|w| w.session.is_alive()) {
+        frames.extend(call_in_session(p, &hook, w, f, args, here));
+    }
+    match frames.len() {
+        0 | 1 => frames.pop(),
+        _ => Some(p.heap.list(&frames)),
+    }
+}
+fn call_in_session<'h>(
+    p: &'h Proc,
+    hook: &Hook<'_>,
+    w: &Watch,
+    f: Called,
+    args: &[Term<'h>],
+    here: bool,
+) -> Option<Term<'h>> {
     let mfa = (f.module, f.function, f.arity);
-    let w = watched::find(mfa)?;
-    let what = w.now();
-    let here = !f.through_export || w.is_bif();
-    // False if the tracer has ended.
-    let traced = p.is_traced(bit::CALL)
-        && trace::of(p.tracee()).is_some_and(|(flags, _)| flags & bit::CALL != 0);
-    let mut frame = Frame { mfa, meta: None, ends: 0, before: Term::NIL };
-    if traced && if what.global { f.through_export } else { here } {
-        frame.ends |= plain_call(p, f, args, &what);
+    let (s, what) = (&w.session, w.now());
+    // None if the process is not traced in this session, or the tracer has ended.
+    let tracer = match p.is_traced(bit::CALL) {
+        true => trace::of(p.tracee(), s).filter(|(flags, _)| flags & bit::CALL != 0),
+        false => None,
+    };
+    let tracer = tracer.and_then(|t| t.1);
+    let before = [Term::NIL; 2];
+    let mut frame = Frame { mfa, session: s.id(), meta: None, ends: 0, before };
+    if let Some(tracer) =
+        tracer.as_ref().filter(|_| if what.global { f.through_export } else { here })
+    {
+        frame.ends |= plain_call(p, f, args, (s, &what), tracer);
     }
     if let Some((Some(tracer), spec)) = what.meta.as_ref().filter(|_| here) {
-        frame.meta = Some(*tracer);
-        if tracer.is_there() {
-            frame.ends |= meta_call(p, f, args, *tracer, spec);
+        if tracer.is_enabled(p.self_pid()) {
+            frame.ends |= meta_call(p, f, args, (s, spec), tracer);
         } else if let Some(m) = &mut w.what().meta {
-            m.0 = m.0.filter(|t| t != tracer);
+            m.0 = m.0.take().filter(|t| t != tracer);
         }
+        frame.meta = Some(tracer.clone());
     }
     if here && what.counts == CounterSwitch::On {
         w.count.fetch_add(1, Relaxed);
     }
-    if here && traced && what.times == CounterSwitch::On {
-        let before = time::called(p, &w, mfa);
-        if !outer(p, end::TIME) {
-            frame.ends |= end::TIME;
-            frame.before = before.map_or(Term::NIL, |mfa| mfa_term(&p.heap, mfa));
+    if here && tracer.is_some() {
+        for (kind, switch) in [(Kind::Time, what.times), (Kind::Memory, what.memory)] {
+            if switch != CounterSwitch::On {
+                continue;
+            }
+            let before = hook.called(kind, w, mfa);
+            if !outer(p, s, end_of(kind)) {
+                frame.ends |= end_of(kind);
+                frame.before[kind as usize] = before.map_or(Term::NIL, |m| mfa_term(&p.heap, m));
+            }
         }
     }
     (frame.ends != 0).then(|| frame.term(p))
 }
+fn end_of(kind: Kind) -> i64 {
+    match kind {
+        Kind::Time => end::TIME,
+        Kind::Memory => end::MEMORY,
+    }
+}
 
 /// Runs the specification. `None`: it does not match; else what to add to the message, and what
 /// to report at the end of the call.
-fn judge<'h>(p: &'h Proc, args: &[Term<'h>], spec: &Spec) -> Option<(Term<'h>, i64)> {
+fn judge<'h>(
+    p: &'h Proc,
+    s: &SessionRef,
+    args: &[Term<'h>],
+    spec: &Spec,
+) -> Option<(Term<'h>, i64)> {
     let Spec::Some(program) = spec else { return Some((Term::bool(true), 0)) };
-    let acts = TraceActions::default();
+    let acts = TraceActions::of(s);
     let message = program.run_trace(p, args, &acts)?;
     Some((message, acts.ends.get()))
 }
 
 /// `{M, F, Args}`, and what the specification adds.
-fn parts(p: &Proc, f: Called, args: &[Term<'_>], message: Term<'_>, arity: bool) -> Vec<OwnedTerm> {
-    let h = &p.heap;
-    let args = match arity {
-        true => Term::int(f.arity as i32),
-        false => h.list(&args.iter().map(|t| h.copy(*t)).collect::<Vec<_>>()),
-    };
-    let call = OwnedTerm::new(h.tuple(&[f.module.into(), f.function.into(), args]));
-    let more = (!message.is_atom(am::true_)).then(|| OwnedTerm::new(message));
-    std::iter::once(call).chain(more).collect()
+struct CallEvent {
+    call: OwnedTerm,
+    more: Option<OwnedTerm>,
 }
-fn copied<'h>(h: &'h Heap, parts: &[OwnedTerm]) -> Vec<Term<'h>> {
-    parts.iter().map(|t| h.copy(t.term())).collect()
+impl CallEvent {
+    fn new(p: &Proc, f: Called, args: &[Term<'_>], message: Term<'_>, arity: bool) -> CallEvent {
+        let h = &p.heap;
+        let args = match arity {
+            true => Term::int(f.arity as i32),
+            false => h.list(&args.iter().map(|t| h.copy(*t)).collect::<Vec<_>>()),
+        };
+        let call = OwnedTerm::new(h.tuple(&[f.module.into(), f.function.into(), args]));
+        let more = (!message.is_atom(am::true_)).then(|| OwnedTerm::new(message));
+        CallEvent { call, more }
+    }
+    fn on<'h>(&self, h: &'h Heap) -> Event<'h> {
+        let more = self.more.as_ref().map(|t| h.copy(t.term()));
+        Event::of(h.copy(self.call.term())).with_result(more)
+    }
 }
 
-fn plain_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], w: &TraceSettings) -> i64 {
+fn plain_call<'h>(
+    p: &'h Proc,
+    f: Called,
+    args: &[Term<'h>],
+    (s, w): (&SessionRef, &TraceSettings),
+    tracer: &Tracer,
+) -> i64 {
     let Some(spec) = &w.call else { return 0 };
-    // Read before the specification, which may end the tracing: this call is still reported.
-    let Some((_, Some(tracer))) = trace::of(p.tracee()) else { return 0 };
-    let Some((message, mut ends)) = judge(p, args, spec) else { return 0 };
-    let flags = p.trace_flags();
+    // The tracer is the one from before the specification, which may end the tracing: this call is
+    // still reported.
+    if tracer.takes(p.self_pid(), "call") != Answer::Trace {
+        return 0;
+    }
+    let Some((message, mut ends)) = judge(p, s, args, spec) else { return 0 };
+    let flags = trace::of(p.tracee(), s).map_or(0, |setting| setting.0);
     if flags & bit::SILENT != 0 {
         return 0;
     }
     if message.is_atom(am::false_) {
         return ends;
     }
-    if flags & bit::RETURN_TO != 0 && !w.global && !outer(p, end::RETURN_TO) {
+    if flags & bit::RETURN_TO != 0 && !w.global && !outer(p, s, end::RETURN_TO) {
         ends |= end::RETURN_TO;
     }
-    let parts = parts(p, f, args, message, flags & bit::ARITY != 0);
-    trace::post(tracer, p.self_pid(), flags, "call", |h| copied(h, &parts));
+    let event = CallEvent::new(p, f, args, message, flags & bit::ARITY != 0);
+    trace::post(tracer, p.self_pid(), flags, "call", |h| event.on(h));
     ends
 }
 
-fn meta_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], tracer: Tracer, spec: &Spec) -> i64 {
-    if tracer == p.tracee() || p.flag(kvik_proc::process::flag::SENSITIVE) {
+fn meta_call<'h>(
+    p: &'h Proc,
+    f: Called,
+    args: &[Term<'h>],
+    (s, spec): (&SessionRef, &Spec),
+    tracer: &Tracer,
+) -> i64 {
+    if tracer.is(p.tracee()) || p.flag(kvik_proc::process::flag::SENSITIVE) {
         return 0;
     }
-    let Some((message, ends)) = judge(p, args, spec) else { return 0 };
+    if tracer.takes(p.self_pid(), "call") != Answer::Trace {
+        return 0;
+    }
+    let Some((message, ends)) = judge(p, s, args, spec) else { return 0 };
     if !message.is_atom(am::false_) {
-        let parts = parts(p, f, args, message, false);
-        let tag = "call";
-        trace::post(tracer, p.self_pid(), bit::TIMESTAMP, tag, |h| copied(h, &parts));
+        let event = CallEvent::new(p, f, args, message, false);
+        trace::post(tracer, p.self_pid(), bit::TIMESTAMP, "call", |h| event.on(h));
     }
     match ends {
         e if e & end::EXCEPTION != 0 => end::META | end::META_EXCEPTION,
@@ -145,11 +244,17 @@ fn meta_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], tracer: Tracer, spec
 /// Reports the end of a call: its function, and a value.
 /// The value may be large, so it is copied only if there is something to report.
 fn tell_end(p: &Proc, f: &Frame<'_>, tag: &str, ended: &End<'_>, [meta, own]: [i64; 2]) {
-    if let (true, Some(tracer)) = (f.ends & meta != 0, f.meta) {
-        trace::post(tracer, p.self_pid(), bit::TIMESTAMP, tag, |h| ended.parts(h, f.mfa));
+    if let (true, Some(tracer)) = (f.ends & meta != 0, &f.meta) {
+        trace::post(tracer, p.self_pid(), bit::TIMESTAMP, tag, |h| ended.event(h, f.mfa));
     }
-    if f.ends & own != 0 && p.is_traced(bit::CALL) {
-        p.trace(tag, |h| ended.parts(h, f.mfa));
+    if f.ends & own == 0 {
+        return;
+    }
+    if let Some(r) = f.trace_ref(p, bit::CALL) {
+        let there = trace::post(&r.tracer, p.self_pid(), r.flags, tag, |h| ended.event(h, f.mfa));
+        if !there {
+            trace::set(p.tracee(), &r.session, 0, None);
+        }
     }
 }
 /// The result of a call: a value, or an exception's class and reason.
@@ -158,41 +263,65 @@ enum End<'h> {
     Exception(Atom, Term<'h>),
 }
 impl End<'_> {
-    fn parts<'m>(&self, h: &'m Heap, mfa: Mfa) -> Vec<Term<'m>> {
+    fn event<'m>(&self, h: &'m Heap, mfa: Mfa) -> Event<'m> {
         let value = match *self {
             End::Value(t) => h.copy(t),
             End::Exception(class, reason) => h.tuple(&[class.into(), h.copy(reason)]),
         };
-        vec![mfa_term(h, mfa), value]
+        Event::of(mfa_term(h, mfa)).and(value)
     }
 }
 
-fn returned(p: &Proc, t: Term<'_>, value: Term<'_>, to: Option<Location>) {
-    let Some(f) = Frame::of(t) else { return };
-    if f.ends & end::TIME != 0 {
-        time::returned(p, mfa_of(f.before));
-    }
-    tell_end(p, &f, "return_from", &End::Value(value), [end::META, end::RETURN | end::EXCEPTION]);
-    if f.ends & end::RETURN_TO != 0 {
-        returned_to(p, to);
+fn settle(hook: &Hook<'_>, f: &Frame<'_>) {
+    for kind in [Kind::Time, Kind::Memory] {
+        if f.ends & end_of(kind) == 0 {
+            continue;
+        }
+        let session = f.session.as_small().map_or(0, |n| n as u64 + 1);
+        hook.returned(kind, session, mfa_of(f.before[kind as usize]));
     }
 }
-fn returned_to(p: &Proc, to: Option<Location>) {
-    if p.is_traced(bit::RETURN_TO) {
-        p.trace("return_to", |h| {
-            vec![match &to {
-                Some(l) => mfa_term(h, (l.module, l.function, l.arity)),
-                None => am::undefined.into(),
-            }]
-        });
+fn returned(p: &Proc, t: Term<'_>, value: Term<'_>, to: Option<Location>) {
+    let hook = Hook::begin(p);
+    for f in Frame::all(t) {
+        settle(&hook, &f);
+        let ends = [end::META, end::RETURN | end::EXCEPTION];
+        tell_end(p, &f, "return_from", &End::Value(value), ends);
+        if f.ends & end::RETURN_TO != 0 {
+            return_to(p, &f, &to);
+        }
+    }
+}
+fn return_to(p: &Proc, f: &Frame<'_>, to: &Option<Location>) {
+    let Some(r) = f.trace_ref(p, bit::RETURN_TO) else { return };
+    let there = trace::post(&r.tracer, p.self_pid(), r.flags, "return_to", |h| {
+        Event::of(match to {
+            Some(l) => mfa_term(h, (l.module, l.function, l.arity)),
+            None => am::undefined.into(),
+        })
+    });
+    if !there {
+        trace::set(p.tracee(), &r.session, 0, None);
+    }
+}
+/// Reports the return to the location that has caught an exception, once in each session.
+fn returned_to(p: &Proc, frames: &[Term<'_>], to: Option<Location>) {
+    let mut told: Vec<Term<'_>> = Vec::new();
+    for f in frames.iter().flat_map(|t| Frame::all(*t)) {
+        if f.ends & end::RETURN_TO != 0 && !told.iter().any(|s| s.same(f.session)) {
+            return_to(p, &f, &to);
+            told.push(f.session);
+        }
     }
 }
 fn raised(p: &Proc, t: Term<'_>, class: Atom, value: Term<'_>) -> bool {
-    let Some(f) = Frame::of(t) else { return false };
-    let ended = End::Exception(class, value);
-    tell_end(p, &f, "exception_from", &ended, [end::META_EXCEPTION, end::EXCEPTION]);
-    if f.ends & end::TIME != 0 {
-        time::returned(p, mfa_of(f.before));
+    let hook = Hook::begin(p);
+    let mut wants_return_to = false;
+    for f in Frame::all(t) {
+        let ended = End::Exception(class, value);
+        tell_end(p, &f, "exception_from", &ended, [end::META_EXCEPTION, end::EXCEPTION]);
+        settle(&hook, &f);
+        wants_return_to |= f.ends & end::RETURN_TO != 0;
     }
-    f.ends & end::RETURN_TO != 0
+    wants_return_to
 }

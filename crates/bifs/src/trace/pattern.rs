@@ -1,16 +1,17 @@
-//! `erlang:trace_pattern/3`: parses its arguments, and applies them to functions.
+//! `erlang:trace_pattern/3` and `trace:function/4`: parses their arguments, and applies them to
+//! functions.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use kvik_code::module;
 use kvik_ets::ms::{compile, Dialect, MatchSpecError};
 use kvik_jit::breakpoints;
-use kvik_proc::trace::Tracer;
+use kvik_proc::trace::{session, SessionRef, Tracee, Tracer};
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
 
 use super::watched::{forget, functions, Mfa, On, Orders, Spec};
-use super::{messages, named};
+use super::{messages, named_tracer, on_load, session_arg};
 
 /// The functions that `{M, F, A}` matches. `_` (`None`) is allowed only at the end.
 struct PatternSite {
@@ -33,6 +34,7 @@ fn place(m: Term<'_>, f: Term<'_>, a: Term<'_>) -> Option<PatternSite> {
 
 fn orders<'h>(
     p: &'h Proc,
+    session: &SessionRef,
     (ms, dialect): (Term<'h>, Dialect),
     flags: Term<'h>,
 ) -> Result<(Orders, bool), Raised> {
@@ -56,55 +58,57 @@ fn orders<'h>(
         },
     };
     let bad = || p.badarg_because(am::badopt);
-    let mut o =
-        Orders { on, spec, local: false, meta: None, counts: false, times: false, debug: false };
+    let mut o = Orders::new(session, on, spec);
     let mut global = false;
     for f in flags.list_to_vec().ok_or_else(bad)? {
         match f.as_atom().map(Atom::name) {
             Some("global") if o.is_global() => global = true,
             Some("local") => o.local = true,
-            Some("meta") => o.meta = o.meta.or(Some(p.tracee())),
+            Some("meta") => o.meta = o.meta.or_else(|| Some(tracer(p, session))),
             Some("call_count") => o.counts = true,
             Some("call_time") => o.times = true,
+            Some("call_memory") if kvik_release::current().has_call_memory() => o.memory = true,
             Some(_) => return Err(bad()),
-            None => o.meta = Some(meta_tracer(f).ok_or_else(bad)?),
+            None if session.tracer().is_some() => return Err(bad()),
+            None => o.meta = Some(named_tracer("meta", f).ok_or_else(bad)?),
         }
         if global && !o.is_global() {
             return Err(bad());
         }
     }
-    let meters_only = !o.local && o.meta.is_none() && (o.counts || o.times);
-    if matches!(o.spec, Spec::Some(_)) && meters_only {
+    if matches!(o.spec, Spec::Some(_)) && o.counts_only() {
         return Err(p.badarg_because(am::call_count));
     }
     Ok((o, global))
 }
-fn meta_tracer(t: Term<'_>) -> Option<Tracer> {
-    let by = match *t.as_tuple()?.elements() {
-        [k, by] if named(k, "meta") => by,
-        [k, m, state] if named(k, "meta") && named(m, "erl_tracer") => state,
-        _ => return None,
-    };
-    Tracer::of(by)
+/// The session's tracer, or the calling process.
+fn tracer(p: &Proc, s: &SessionRef) -> Tracer {
+    s.tracer().cloned().unwrap_or(Tracer::To(Tracee::Process(p.pid())))
 }
 
 pub fn trace_pattern_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    set(p, session::default(), a)
+}
+pub fn trace_pattern_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    set(p, &session_arg(p, a[0])?, &a[1..])
+}
+fn set<'h>(p: &'h Proc, session: &SessionRef, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, ms, flags] = *a else { return Err(p.badarg()) };
     let dialect = match what.as_atom().map(Atom::name) {
         Some("send") => Dialect::Sent,
         Some("receive") => Dialect::Received,
         _ => Dialect::Trace,
     };
-    let (o, global) = orders(p, (ms, dialect), flags)?;
+    let (o, global) = orders(p, session, (ms, dialect), flags)?;
     if what.is_atom(am::on_load) {
-        set_default(&o);
+        on_load::set(&o);
         return Ok(Term::int(0));
     }
     if let Some(event) = what.as_atom() {
         let simple = !global && o.is_global() && matches!(o.on, On::No | On::Yes);
         return match (simple, event.name()) {
-            (true, "send") => Ok(messages::set(true, &o)),
-            (true, "receive") => Ok(messages::set(false, &o)),
+            (true, "send") => Ok(messages::set(session, true, &o)),
+            (true, "receive") => Ok(messages::set(session, false, &o)),
             _ => Err(p.badarg()),
         };
     }
@@ -130,80 +134,8 @@ pub fn breakpoint_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let to = a[0].as_tuple_n::<3>().and_then(|[m, f, a]| place(m, f, a));
     let (Some(to), Some(on)) = (to, a[1].as_bool()) else { return Err(p.badarg()) };
     let on = if on { On::Yes } else { On::No };
-    let o = Orders {
-        on,
-        debug: true,
-        local: false,
-        meta: None,
-        counts: false,
-        times: false,
-        spec: Spec::All,
-    };
+    let o = Orders { debug: true, ..Orders::new(session::default(), on, Spec::All) };
     Ok(p.heap.integer(everywhere(p, &to, &o) as i64))
-}
-
-kvik_state::vm_state! {
-    /// The settings for modules loaded from now on: the pattern `on_load`.
-    static DEFAULT: Mutex<Option<Orders>> = Mutex::new(None);
-}
-
-/// The settings for new modules, and the specification for meta tracing. `None`: no tracing.
-pub fn default() -> Option<(Orders, Spec)> {
-    let d = DEFAULT.lock().unwrap_or_else(|e| e.into_inner()).clone()?;
-    let meta = META_SPEC.lock().unwrap_or_else(|e| e.into_inner()).clone();
-    Some((d, meta.unwrap_or(Spec::All)))
-}
-kvik_state::vm_state! {
-    /// The specification for meta tracing, if one was set.
-    static META_SPEC: Mutex<Option<Spec>> = Mutex::new(None);
-}
-
-fn set_default(o: &Orders) {
-    let mut d = DEFAULT.lock().unwrap_or_else(|e| e.into_inner());
-    let mut meta = META_SPEC.lock().unwrap_or_else(|e| e.into_inner());
-    let on = o.on != On::No;
-    let (counts, times) = (o.counts && o.on == On::Yes, o.times && o.on == On::Yes);
-    if o.meta.is_some() {
-        *meta = on.then(|| o.spec.clone());
-    }
-    let old = d.clone().filter(|d| !d.is_global());
-    let spec = if o.local || o.is_global() { Some(o.spec.clone()) } else { None };
-    let mut new = match old {
-        // Without earlier settings, only what is named is switched on.
-        None if o.is_global() => {
-            *meta = None;
-            *d = on.then(|| o.clone());
-            return;
-        }
-        None if !on => return,
-        None => Orders { counts, times, ..o.clone() },
-        Some(_) if o.is_global() => {
-            if on {
-                *meta = None;
-                *d = Some(o.clone());
-            }
-            return;
-        }
-        Some(d) if on => Orders {
-            local: d.local | o.local,
-            meta: o.meta.or(d.meta),
-            counts: d.counts | counts,
-            times: d.times | times,
-            ..d
-        },
-        Some(d) => Orders {
-            local: d.local & !o.local,
-            meta: d.meta.filter(|_| o.meta.is_none()),
-            counts: d.counts & !o.counts,
-            times: d.times & !o.times,
-            ..d
-        },
-    };
-    new.on = On::Yes;
-    if let Some(spec) = spec {
-        new.spec = spec;
-    }
-    *d = (!new.is_global()).then_some(new);
 }
 
 /// A module's code was loaded or removed. If it can be called (`ready`), the `on_load` settings
@@ -213,12 +145,13 @@ pub fn changed(name: Atom, ready: bool) {
     if ready {
         breakpoints::notice_exports_of(name);
     }
-    let found = default().zip(module::current(name)).filter(|_| ready);
-    let Some(((o, meta), i)) = found else { return };
-    functions(&i, None, None, &Orders { meta: None, ..o.clone() });
-    if o.meta.is_some() {
-        let only = Orders { local: false, counts: false, times: false, spec: meta, ..o };
-        functions(&i, None, None, &only);
+    let Some(i) = module::current(name).filter(|_| ready) else { return };
+    for (o, meta) in on_load::all() {
+        functions(&i, None, None, &Orders { meta: None, ..o.clone() });
+        if o.meta.is_some() {
+            let only = Orders::new(&o.session, o.on, meta);
+            functions(&i, None, None, &Orders { meta: o.meta, ..only });
+        }
     }
 }
 

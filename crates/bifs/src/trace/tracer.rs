@@ -1,7 +1,7 @@
 //! The BIFs of `erl_tracer`, the tracer module that sends events to a process or port.
 
 use kvik_heap::OwnedTerm;
-use kvik_proc::trace::Tracer;
+use kvik_proc::trace::Tracee;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, map, Atom, Term};
 
@@ -15,7 +15,7 @@ fn atom<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
 /// removed.
 fn enabled_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [_, state, tracee] = *a else { return Err(p.badarg()) };
-    match Tracer::of(state).filter(|t| t.is_there()) {
+    match Tracee::of(state).filter(|t| t.is_there()) {
         None => atom(p, "remove"),
         Some(_) if state.same(tracee) => atom(p, "discard"),
         Some(_) => atom(p, "trace"),
@@ -24,7 +24,7 @@ fn enabled_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// `trace(Tag, State, Tracee, Term, Options)`: sends the event as a message.
 fn trace_5<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [tag, state, tracee, what, options] = *a else { return Err(p.badarg()) };
-    let (Some(to), Some(options)) = (Tracer::of(state), options.as_map()) else {
+    let (Some(to), Some(options)) = (Tracee::of(state), options.as_map()) else {
         return Err(p.badarg());
     };
     let option = |name: &str| Atom::existing(name).and_then(|k| map::get(options, k.into()));

@@ -1,15 +1,16 @@
-//! The functions that are watched (traced or counted), and their settings.
+//! The functions that are watched (traced or counted), and their settings in each trace session.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
 use kvik_code::LoadedModule;
 use kvik_ets::ms::MatchProgram;
 use kvik_jit::breakpoints;
-use kvik_proc::trace::Tracer;
+use kvik_proc::trace::{SessionRef, Tracee, Tracer};
 use kvik_term::{Atom, Export};
 
-use super::call_times::Times;
+use super::charges::Charges;
 
 /// Which calls are traced: all, or those that a specification matches.
 #[derive(Clone)]
@@ -18,7 +19,7 @@ pub enum Spec {
     Some(Arc<MatchProgram>),
 }
 
-/// The state of a call counter or call timer, which may be paused.
+/// The state of a counter of calls, time or memory, which may be paused.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum CounterSwitch {
     Off,
@@ -36,6 +37,7 @@ pub struct TraceSettings {
     pub meta: Option<(Option<Tracer>, Spec)>,
     pub counts: CounterSwitch,
     pub times: CounterSwitch,
+    pub memory: CounterSwitch,
     /// Calls go to the error handler instead.
     pub debug: bool,
 }
@@ -45,55 +47,41 @@ const NOTHING: TraceSettings = TraceSettings {
     meta: None,
     counts: CounterSwitch::Off,
     times: CounterSwitch::Off,
+    memory: CounterSwitch::Off,
     debug: false,
 };
 
 impl TraceSettings {
+    /// Whether calls are traced or counted at all.
+    pub fn is_traced(&self) -> bool {
+        self.call.is_some() || self.meta.is_some() || self.is_counted()
+    }
+    fn is_counted(&self) -> bool {
+        [self.counts, self.times, self.memory].iter().any(|c| *c != CounterSwitch::Off)
+    }
     fn inside(&self) -> bool {
-        let meters = self.counts != CounterSwitch::Off || self.times != CounterSwitch::Off;
-        meters || self.debug || self.meta.is_some() || self.call.is_some() && !self.global
+        let local = self.call.is_some() && !self.global;
+        self.is_counted() || self.debug || self.meta.is_some() || local
     }
     fn is_idle(&self) -> bool {
         !self.inside() && self.call.is_none()
     }
 }
 
-/// A watched function and the addresses where breakpoints go.
-pub struct TracedFunction {
+/// A session's settings for a function, and what it has counted.
+pub struct Watch {
+    pub session: SessionRef,
     what: Mutex<TraceSettings>,
-    pub count: std::sync::atomic::AtomicI64,
-    pub times: Times,
-    /// The address of its code; none for a BIF, which is called only through its export.
-    entry: Option<usize>,
-    export: Option<&'static Export>,
+    pub count: AtomicI64,
+    pub times: Charges,
+    pub memory: Charges,
 }
-impl TracedFunction {
-    pub fn is_bif(&self) -> bool {
-        self.entry.is_none()
-    }
+impl Watch {
     pub fn what(&self) -> MutexGuard<'_, TraceSettings> {
         self.what.lock().unwrap_or_else(|e| e.into_inner())
     }
     pub fn now(&self) -> TraceSettings {
         self.what().clone()
-    }
-    /// Sets the breakpoints that the settings need, and clears the others.
-    fn apply(&self, w: &TraceSettings) {
-        if let Some(at) = self.entry {
-            if w.inside() {
-                breakpoints::set_entry(at, w.debug);
-            } else {
-                breakpoints::clear_entry(at);
-            }
-        }
-        if let Some(e) = self.export {
-            let outside = w.call.is_some() && w.global;
-            if outside || w.inside() && self.entry.is_none() {
-                breakpoints::set_export(e);
-            } else {
-                breakpoints::clear_export(e);
-            }
-        }
     }
     fn carry_out(&self, o: &Orders) {
         let mut w = self.what();
@@ -117,6 +105,9 @@ impl TracedFunction {
                 if o.times {
                     w.times = CounterSwitch::Off;
                 }
+                if o.memory {
+                    w.memory = CounterSwitch::Off;
+                }
             }
             // Global tracing and the other kinds exclude each other: the last one set applies.
             _ if o.is_global() => {
@@ -130,18 +121,91 @@ impl TracedFunction {
                 if o.local {
                     w.call = Some(o.spec.clone());
                 }
-                if let Some(tracer) = o.meta {
-                    w.meta = Some((Some(tracer), o.spec.clone()));
+                if let Some(tracer) = &o.meta {
+                    w.meta = Some((Some(tracer.clone()), o.spec.clone()));
                 }
                 if o.counts && set_meter(&mut w.counts, on) {
-                    self.count.store(0, std::sync::atomic::Ordering::Relaxed);
+                    self.count.store(0, Relaxed);
                 }
                 if o.times && set_meter(&mut w.times, on) {
                     self.times.clear();
                 }
+                if o.memory && set_meter(&mut w.memory, on) {
+                    self.memory.clear();
+                }
             }
         }
-        self.apply(&w);
+    }
+}
+
+/// A watched function and the addresses where breakpoints go.
+pub struct TracedFunction {
+    /// At most one for each session, the newest first.
+    watches: RwLock<Arc<[Arc<Watch>]>>,
+    /// The address of its code; none for a BIF, which is called only through its export.
+    entry: Option<usize>,
+    export: Option<&'static Export>,
+}
+impl TracedFunction {
+    pub fn is_bif(&self) -> bool {
+        self.entry.is_none()
+    }
+    pub fn watches(&self) -> Arc<[Arc<Watch>]> {
+        self.watches.read().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+    /// The watch of the session with a key.
+    pub fn watch_of(&self, session: u64) -> Option<Arc<Watch>> {
+        self.watches().iter().find(|w| w.session.key() == session).cloned()
+    }
+    fn set_watches(&self, all: Vec<Arc<Watch>>) {
+        *self.watches.write().unwrap_or_else(|e| e.into_inner()) = all.into();
+    }
+    fn carry_out(&self, o: &Orders) {
+        let mut all = self.watches().to_vec();
+        let at =
+            all.iter().position(|w| Arc::ptr_eq(&w.session, &o.session)).unwrap_or_else(|| {
+                let what = Mutex::new(NOTHING);
+                let (times, memory) = (Charges::default(), Charges::default());
+                let w = Watch { session: o.session.clone(), what, count: 0.into(), times, memory };
+                all.insert(0, Arc::new(w));
+                0
+            });
+        all[at].carry_out(o);
+        all.retain(|w| !w.what().is_idle());
+        self.set_watches(all);
+        self.apply();
+    }
+    /// False if nothing is left.
+    fn retain(&self, f: impl Fn(&Watch) -> bool) -> bool {
+        let all = self.watches().to_vec();
+        let left: Vec<Arc<Watch>> = all.iter().filter(|w| f(w)).cloned().collect();
+        let some = !left.is_empty();
+        if left.len() < all.len() {
+            self.set_watches(left);
+            self.apply();
+        }
+        some
+    }
+    /// Sets the breakpoints that the settings need, and clears the others.
+    fn apply(&self) {
+        let all = self.watches();
+        let any = |f: fn(&TraceSettings) -> bool| all.iter().any(|w| f(&w.what()));
+        let inside = any(TraceSettings::inside);
+        if let Some(at) = self.entry {
+            if inside {
+                breakpoints::set_entry(at, any(|w| w.debug));
+            } else {
+                breakpoints::clear_entry(at);
+            }
+        }
+        if let Some(e) = self.export {
+            let outside = any(|w| w.call.is_some() && w.global);
+            if outside || inside && self.entry.is_none() {
+                breakpoints::set_export(e);
+            } else {
+                breakpoints::clear_export(e);
+            }
+        }
     }
 }
 /// Returns true if counting starts anew. What is off can be neither paused nor restarted.
@@ -173,50 +237,70 @@ pub enum On {
     Pause,
 }
 
-/// The change that `trace_pattern` makes to the settings of each function.
+/// The change that `trace_pattern` makes to a session's settings of each function.
 #[derive(Clone)]
 pub struct Orders {
+    pub session: SessionRef,
     pub on: On,
     pub spec: Spec,
     pub local: bool,
     pub meta: Option<Tracer>,
     pub counts: bool,
     pub times: bool,
+    pub memory: bool,
     pub debug: bool,
 }
 impl Orders {
+    /// Global tracing, as long as nothing else is named.
+    pub fn new(session: &SessionRef, on: On, spec: Spec) -> Orders {
+        Orders {
+            session: session.clone(),
+            on,
+            spec,
+            local: false,
+            meta: None,
+            counts: false,
+            times: false,
+            memory: false,
+            debug: false,
+        }
+    }
     pub fn is_global(&self) -> bool {
-        !(self.local || self.meta.is_some() || self.counts || self.times || self.debug)
+        !(self.local || self.meta.is_some() || self.counts_only() || self.debug)
+    }
+    /// Whether something is counted. Only that, if nothing else is named.
+    pub fn counts_only(&self) -> bool {
+        !self.local && self.meta.is_none() && (self.counts || self.times || self.memory)
     }
 }
 
 fn with_watch(mfa: Mfa, entry: Option<usize>, export: Option<&'static Export>, o: &Orders) {
     let mut all = watches().write().unwrap_or_else(|e| e.into_inner());
-    let meters_only = !o.local && o.meta.is_none() && !o.is_global() && !o.debug;
-    let begins = o.on == On::Yes || o.on != On::No && !meters_only;
-    if !all.contains_key(&mfa) && !begins {
+    let begins = o.on == On::Yes || o.on != On::No && !o.counts_only();
+    let watched = all.get(&mfa).is_some_and(|f| f.watch_of(o.session.key()).is_some());
+    if !watched && !begins {
         return;
     }
-    let w = all.entry(mfa).or_insert_with(|| {
-        let what = Mutex::new(NOTHING);
-        Arc::new(TracedFunction { what, count: 0.into(), times: Times::default(), entry, export })
+    let f = all.entry(mfa).or_insert_with(|| {
+        Arc::new(TracedFunction { watches: RwLock::new(Arc::new([])), entry, export })
     });
-    w.carry_out(o);
-    let idle = w.what().is_idle();
-    if idle {
+    f.carry_out(o);
+    if f.watches().is_empty() {
         all.remove(&mfa);
     }
 }
 
+fn retain(f: impl Fn(&Mfa, &Watch) -> bool) {
+    let mut all = watches().write().unwrap_or_else(|e| e.into_inner());
+    all.retain(|mfa, function| function.retain(|w| f(mfa, w)));
+}
 /// Drops the settings of a module's functions: its code is no longer the current one.
 pub fn forget(name: Atom) {
-    let mut all = watches().write().unwrap_or_else(|e| e.into_inner());
-    all.retain(|mfa, w| {
-        if mfa.0 == name {
-            w.apply(&NOTHING);
-        }
-        mfa.0 != name
-    });
+    retain(|mfa, _| mfa.0 != name);
+}
+/// Drops the settings of a session.
+pub fn forget_session(s: &SessionRef) {
+    retain(|_, w| !Arc::ptr_eq(&w.session, s));
 }
 
 /// Applies `o` to the functions of a module that a pattern names, and counts them.
@@ -237,21 +321,15 @@ pub fn functions(i: &LoadedModule, f: Option<Atom>, arity: Option<u32>, o: &Orde
         // Global tracing ends the other kinds even if there is no export.
         let inside_only = export.is_none() && o.is_global();
         if !inside_only || o.on != On::No && find((i.name, r.function, r.arity)).is_some() {
-            let o = if inside_only { &everything_off() } else { o };
+            let o = if inside_only { &everything_off(&o.session) } else { o };
             with_watch((i.name, r.function, r.arity), entry, export, o);
         }
         n += !inside_only as usize;
     }
     n
 }
-fn everything_off() -> Orders {
-    Orders {
-        on: On::No,
-        spec: Spec::All,
-        local: true,
-        meta: Some(Tracer::Process(0)),
-        counts: true,
-        times: true,
-        debug: false,
-    }
+fn everything_off(session: &SessionRef) -> Orders {
+    let meta = Some(Tracer::To(Tracee::Process(0)));
+    let off = Orders::new(session, On::No, Spec::All);
+    Orders { local: true, meta, counts: true, times: true, memory: true, ..off }
 }

@@ -201,6 +201,7 @@ impl Loop {
             p.profile_turn();
             p.trace_turn("in");
             watched = p.turn_begins();
+            p.monitor_queue();
         }
         if self.l.me.meter.turns(Microstate::Emulator) {
             self.l.sampler.borrow_mut().begins(self.l);
@@ -218,6 +219,7 @@ impl Loop {
         let heard = trace::on();
         if heard && outcome != SliceEnd::Exit {
             p.trace_turn("out");
+            p.monitor_queue();
         }
         if let Some(began) = watched {
             p.turn_ends(began);

@@ -3,7 +3,9 @@
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Atom, Ref, Term};
 
-use super::{bit, is_alive, judge, of, of_new, on, set, Tracee, Tracer, Verdict};
+use super::{
+    begin, bit, is_alive, judge, on, refs, set, tell_one, Event, TraceRef, Tracee, Verdict,
+};
 use crate::process::flag;
 use crate::signal::{control, Control, RefId};
 use crate::{node, registry, Proc, RemotePid};
@@ -32,6 +34,11 @@ struct Call {
     link: bool,
 }
 
+/// Settings on their way to a process that another one links itself to.
+pub struct Inherited(Vec<(TraceRef, Cleared)>);
+/// Flags that the receiver loses.
+type Cleared = u32;
+
 impl Proc {
     pub fn trace_flags(&self) -> u32 {
         self.me().map_or(0, |m| m.trace())
@@ -44,9 +51,11 @@ impl Proc {
     pub fn tracee(&self) -> Tracee {
         Tracee::Process(self.pid())
     }
-    /// Reports an event, if the process is traced.
-    pub fn trace(&self, tag: &str, parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>) {
-        super::tell_as(self.tracee(), self.trace_flags(), tag, parts)
+    /// Reports an event to the tracers that ask for it with one of these flags.
+    pub fn trace(&self, flags: u32, tag: &str, event: impl for<'h> Fn(&'h Heap) -> Event<'h>) {
+        if self.trace_flags() & flags != 0 {
+            super::tell(self.tracee(), flags, tag, event)
+        }
     }
     /// The slow path of a send while anything is traced. True: it is done.
     #[cold]
@@ -91,17 +100,20 @@ impl Proc {
         true
     }
     fn tell_send<'h>(&'h self, to: Term<'h>, m: Term<'h>) {
-        let more = match judge(self, true, &[to, m]) {
-            Verdict::Ignore => return,
-            Verdict::Tell => None,
-            Verdict::With(t) => Some(t),
-        };
         let there = to.as_local_pid().is_none_or(is_alive);
-        let (to, m) = (OwnedTerm::new(to), OwnedTerm::new(m));
-        self.trace(if there { "send" } else { "send_to_non_existing_process" }, |h| {
-            let parts = [&m, &to].into_iter().chain(&more);
-            parts.map(|t| h.copy(t.term())).collect()
-        });
+        let tag = if there { "send" } else { "send_to_non_existing_process" };
+        let copies = (OwnedTerm::new(to), OwnedTerm::new(m));
+        for r in refs(self.tracee(), bit::SEND) {
+            let more = match judge(self, &r.session, true, &[to, m]) {
+                Verdict::Ignore => continue,
+                Verdict::Tell => None,
+                Verdict::With(t) => Some(t),
+            };
+            tell_one(self.tracee(), &r, tag, |h| {
+                let sent = Event::of(h.copy(copies.1.term())).and(h.copy(copies.0.term()));
+                sent.with_result(more.as_ref().map(|t| h.copy(t.term())))
+            });
+        }
     }
     /// Reports a message that arrives, or a `receive` that has timed out. Match patterns see the
     /// sender: a process and its node, or, without a process, the node or the part of this one (a
@@ -114,26 +126,29 @@ impl Proc {
             Some(_) => [node::name().into(), from, m.term()],
             None => [from, am::undefined.into(), m.term()],
         };
-        let more = match judge(self, false, &args) {
-            Verdict::Ignore => return,
-            Verdict::Tell => None,
-            Verdict::With(t) => Some(t),
-        };
-        self.trace("receive", |h| {
-            std::iter::once(&m).chain(&more).map(|t| h.copy(t.term())).collect()
-        });
+        for r in refs(self.tracee(), bit::RECEIVE) {
+            let more = match judge(self, &r.session, false, &args) {
+                Verdict::Ignore => continue,
+                Verdict::Tell => None,
+                Verdict::With(t) => Some(t),
+            };
+            tell_one(self.tracee(), &r, "receive", |h| {
+                let more = more.as_ref().map(|t| h.copy(t.term()));
+                Event::of(h.copy(m.term())).with_result(more)
+            });
+        }
     }
     /// Reports an event in a process's life, with one term.
     #[inline]
     pub fn trace_procs(&self, tag: &str, what: Term<'_>) {
         if self.is_traced(bit::PROCS) {
-            self.tell_one(tag, what);
+            self.tell_one(bit::PROCS, tag, what);
         }
     }
     #[cold]
-    fn tell_one(&self, tag: &str, what: Term<'_>) {
+    fn tell_one(&self, flags: u32, tag: &str, what: Term<'_>) {
         let what = OwnedTerm::new(what);
-        self.trace(tag, |h| vec![h.copy(what.term())]);
+        self.trace(flags, tag, |h| Event::of(h.copy(what.term())));
     }
     /// Reports that a time slice begins or ends, at a function.
     #[cold]
@@ -141,10 +156,10 @@ impl Proc {
         if let Some(turn) = super::TURN.get().filter(|_| self.is_traced(bit::CALL)) {
             turn(self, tag == "in");
         }
-        if !self.is_traced(bit::RUNNING | bit::RUNNING_PROCS) {
-            return;
+        let flags = bit::RUNNING | bit::RUNNING_PROCS;
+        if self.is_traced(flags) {
+            self.trace(flags, tag, |h| Event::of(self.place(h)));
         }
-        self.trace(tag, |h| vec![self.place(h)]);
     }
     /// The function that a process is in, while it is not running.
     pub(crate) fn place<'h>(&self, h: &'h Heap) -> Term<'h> {
@@ -162,12 +177,15 @@ impl Proc {
     /// This process has just spawned another: reports it, and passes on inherited settings.
     #[cold]
     pub(crate) fn trace_spawn(&self, child: &Proc, m: Atom, f: Atom, args: Term<'_>, link: bool) {
-        child.trace_as_new();
-        if let Some((flags, Some(tracer))) = of(self.tracee()) {
-            let by = (flags, tracer);
-            self.hand_on(by, child, bit::SET_ON_SPAWN, bit::SET_ON_FIRST_SPAWN);
-            if link {
-                self.hand_on(by, child, bit::SET_ON_LINK, bit::SET_ON_FIRST_LINK);
+        begin(child.tracee());
+        let mut asked = bit::SET_ON_SPAWN | bit::SET_ON_FIRST_SPAWN;
+        if link {
+            asked |= bit::SET_ON_LINK | bit::SET_ON_FIRST_LINK;
+        }
+        if self.trace_flags() & asked != 0 {
+            // The oldest first, so that the child's have the same order.
+            for r in refs(self.tracee(), asked).into_iter().rev() {
+                self.hand_on(r, child, link);
             }
         }
         let call = Call { m, f, args: OwnedTerm::new(args), link };
@@ -183,39 +201,68 @@ impl Proc {
         args: Term<'_>,
         link: bool,
     ) {
-        self.trace_as_new();
+        begin(self.tracee());
         let call = Call { m, f, args: OwnedTerm::new(args), link };
         self.tell_of_spawn(["spawned", "getting_linked"], by.owned().term(), &call);
-    }
-    fn trace_as_new(&self) {
-        let (flags, tracer) = of_new(false);
-        if tracer.is_some() {
-            set(self.tracee(), flags, tracer);
-        }
     }
     fn tell_of_spawn(&self, [spawned, linked]: [&str; 2], other: Term<'_>, call: &Call) {
         if !self.is_traced(bit::PROCS) {
             return;
         }
-        self.trace(spawned, |h| {
-            vec![h.copy(other), h.tuple(&[call.m.into(), call.f.into(), h.copy(call.args.term())])]
+        self.trace(bit::PROCS, spawned, |h| {
+            let first = h.tuple(&[call.m.into(), call.f.into(), h.copy(call.args.term())]);
+            Event::of(h.copy(other)).and(first)
         });
         if call.link {
-            self.trace(linked, |h| vec![h.copy(other)]);
+            self.trace(bit::PROCS, linked, |h| Event::of(h.copy(other)));
         }
     }
-    /// Traces a new process as this one is, if a flag says so: each time, or the first.
-    fn hand_on(&self, (flags, tracer): (u32, Tracer), to: &Proc, each_time: u32, once: u32) {
-        if flags & (each_time | once) == 0 {
-            return;
+    /// Traces a new process as this one is in a session: each time, or the first.
+    fn hand_on(&self, by: TraceRef, to: &Proc, link: bool) {
+        let (s, tracer) = (&by.session, Some(by.tracer));
+        let mut flags = by.flags;
+        if !kvik_release::current().has_trace_sessions() {
+            flags |= to.trace_flags();
         }
-        let mut inherited = flags | to.trace_flags();
-        if flags & once != 0 {
-            inherited &= !(once | each_time);
-            let left = self.trace_flags() & !(once | each_time);
-            set(self.tracee(), left, Some(tracer));
+        let mut once = 0;
+        for (first, each, counts) in [
+            (bit::SET_ON_FIRST_SPAWN, bit::SET_ON_SPAWN, true),
+            (bit::SET_ON_FIRST_LINK, bit::SET_ON_LINK, link),
+        ] {
+            if counts && by.flags & first != 0 {
+                once |= first | each;
+            }
         }
-        set(to.tracee(), inherited, Some(tracer));
+        if once != 0 {
+            set(self.tracee(), s, by.flags & !once, tracer.clone());
+        }
+        set(to.tracee(), s, flags & !once, tracer);
+    }
+    /// This process links itself to another: what that one is to be traced for from then on. `None`
+    /// if nothing changes, as in releases that ignore `set_on_link` there.
+    #[cold]
+    pub(crate) fn inherited_on_link(&self) -> Option<Inherited> {
+        if !kvik_release::current().has_trace_sessions() {
+            return None;
+        }
+        let both = bit::SET_ON_LINK | bit::SET_ON_FIRST_LINK;
+        let handed_on = |r: TraceRef| {
+            let cleared = if r.flags & bit::SET_ON_FIRST_LINK != 0 { both } else { 0 };
+            if cleared != 0 {
+                set(self.tracee(), &r.session, r.flags & !cleared, Some(r.tracer.clone()));
+            }
+            (r, cleared)
+        };
+        let all: Vec<_> = refs(self.tracee(), both).into_iter().map(handed_on).collect();
+        (!all.is_empty()).then_some(Inherited(all))
+    }
+    /// The setting comes from a process that links itself to this one.
+    #[cold]
+    pub(crate) fn inherit(&self, from: Inherited) {
+        for (r, cleared) in from.0.into_iter().rev() {
+            let (old, _) = super::of(self.tracee(), &r.session).unwrap_or_default();
+            set(self.tracee(), &r.session, (old | r.flags) & !cleared, Some(r.tracer));
+        }
     }
     /// Reports that the process ends.
     #[cold]
@@ -231,7 +278,7 @@ impl Proc {
     #[cold]
     pub(crate) fn trace_exiting(&self, tag: &str) {
         if self.is_traced(bit::EXITING) {
-            self.tell_one(tag, Term::int(0));
+            self.tell_one(bit::EXITING, tag, Term::int(0));
         }
     }
     /// Reports that the process has ended.
@@ -239,6 +286,7 @@ impl Proc {
     pub(crate) fn trace_exited(&self) {
         self.trace_exiting("out_exited");
         super::forget(self.tracee());
+        self.forget_queue();
         self.profile(false);
         crate::sysprof::ended(Tracee::Process(self.pid()));
     }

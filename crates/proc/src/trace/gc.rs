@@ -4,13 +4,15 @@ use kvik_heap::gc::GcStats;
 use kvik_heap::Heap;
 use kvik_term::{am, Term};
 
-use super::{bit, on};
+use super::{bit, on, Event, RECLAIMED};
 use crate::{clock, sysmon, Proc};
 
 /// A collection in progress, and when it began.
 pub struct Collection {
     began: u64,
     traced: bool,
+    /// The words on the heap, if the allocations of functions are counted.
+    words: Option<usize>,
 }
 
 impl Proc {
@@ -30,19 +32,27 @@ impl Proc {
                 if self.heap.would_be_minor(full) { "gc_minor_start" } else { "gc_major_start" };
             self.tell_gc(tag, need);
         }
-        (traced || sysmon::on()).then(|| Collection { began: clock::now(), traced })
+        let words = (self.is_traced(bit::CALL) && RECLAIMED.get().is_some())
+            .then(|| self.heap.sizes().terms());
+        let reported = traced || sysmon::on() || words.is_some();
+        reported.then(|| Collection { began: clock::now(), traced, words })
     }
     #[cold]
     pub fn gc_ended(&self, c: Collection, stats: &GcStats) {
         if c.traced {
             self.tell_gc(if stats.full { "gc_major_end" } else { "gc_minor_end" }, stats.reclaimed);
         }
-        self.monitor_collection(c.began);
+        if let (Some(before), Some(f)) = (c.words, RECLAIMED.get()) {
+            f(self, before as i64 - self.heap.sizes().terms() as i64);
+        }
+        if sysmon::on() {
+            self.monitor_collection(c.began);
+        }
     }
     fn tell_gc(&self, tag: &str, words: usize) {
-        self.trace(tag, |h| {
+        self.trace(bit::GC, tag, |h| {
             let size = h.tuple(&[am::wordsize.into(), h.integer(words as i64)]);
-            vec![h.cons(size, self.gc_info(h))]
+            Event::of(h.cons(size, self.gc_info(h)))
         });
     }
     /// The sizes before or after a collection: `garbage_collection_info`.
