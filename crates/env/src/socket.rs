@@ -146,6 +146,22 @@ pub mod raw {
         Fault::DatagramReceive.fail()?;
         sys::receive_message(fd, room, control, flags, envelope)
     }
+    #[inline]
+    pub fn send_messages(fd: RawFd, all: &[OutgoingMessage<'_>], flags: i32) -> Result<Vec<usize>> {
+        Fault::DatagramSend.fail()?;
+        sys::send_messages(fd, all, flags)
+    }
+    #[inline]
+    pub fn receive_messages<T>(
+        fd: RawFd,
+        most: usize,
+        rooms: (usize, usize),
+        flags: i32,
+        each: impl FnMut(&[u8], &[u8], Envelope) -> T,
+    ) -> Result<Vec<T>> {
+        Fault::DatagramReceive.fail()?;
+        sys::receive_messages(fd, most, rooms, flags, each)
+    }
 }
 
 /// A server's socket and a connection to it, with the addresses and errors of `std::net`: for the

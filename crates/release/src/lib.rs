@@ -89,6 +89,21 @@ pub static RELEASES: &[Release] = &[
 /// in each release (`tests/otp/emulator_atoms`).
 static EMULATOR_ATOMS: &str = include_str!("emulator_atoms.txt");
 
+/// The atoms that OTP's natives of sockets make when they are loaded, in the same form and found in
+/// the same way, in releases since 26.
+static SOCKET_ATOMS: &str = include_str!("socket_atoms.txt");
+
+/// The names in such a list that a release has.
+fn names_of<'a>(
+    release: &'a Release,
+    list: &'static str,
+) -> impl Iterator<Item = &'static str> + 'a {
+    list.lines().filter_map(|line| match line.split_once(' ') {
+        None => Some(line),
+        Some((name, span)) => Span::of(span)?.has(release).then_some(name),
+    })
+}
+
 /// Modules that are loaded before any file is read, in OTP's order, and since which release.
 static PRELOADED: &[(&str, Span)] = &[
     ("persistent_term", Span::ALL),
@@ -102,9 +117,9 @@ static PRELOADED: &[(&str, Span)] = &[
     ("erlang", Span::ALL),
     ("erl_prim_loader", Span::ALL),
     ("prim_zip", Span::ALL),
-    ("prim_net", Span::until(26)),
-    ("prim_socket", Span::until(26)),
-    ("socket_registry", Span::until(26)),
+    ("prim_net", Span::ALL),
+    ("prim_socket", Span::ALL),
+    ("socket_registry", Span::ALL),
     ("zlib", Span::ALL),
     ("prim_file", Span::ALL),
     ("prim_inet", Span::ALL),
@@ -125,6 +140,17 @@ static STATIC_NIFS: &[(&str, Span)] = &[
     ("prim_tty", Span::since(26)),
     ("zlib", Span::ALL),
 ];
+
+/// Versions of what `prim_socket` and `prim_net` expect of their natives. Each has what the one
+/// before it has, and changes some answers; docs/internals/sockets.md lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SocketNatives {
+    V1,
+    /// A receive that waits for more keeps what it has read.
+    V2,
+    /// A receive may select the descriptor again (`{otp, select_read}`); several messages a call.
+    V3,
+}
 
 /// A range of releases that have something: from `since` on and before `until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,10 +201,14 @@ impl Release {
 
     /// The atoms of the emulator, in the order of their indexes.
     pub fn emulator_atoms(&self) -> impl Iterator<Item = &'static str> + '_ {
-        EMULATOR_ATOMS.lines().filter_map(|line| match line.split_once(' ') {
-            None => Some(line),
-            Some((name, span)) => Span::of(span)?.has(self).then_some(name),
-        })
+        names_of(self, EMULATOR_ATOMS)
+    }
+
+    /// The atoms that the natives of sockets make when they are loaded, in that order; none where
+    /// the order of atoms does not matter.
+    pub fn socket_atoms(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let matters = self.orders_map_keys_by_atom_index();
+        names_of(self, SOCKET_ATOMS).filter(move |_| matters)
     }
 
     /// Whether small maps order their atom keys by the atoms' indexes instead of their names.
@@ -244,6 +274,15 @@ impl Release {
     /// Whether each trace session has a system monitor of its own, and an option may be `false`.
     pub fn has_system_monitors(&self) -> bool {
         self.number >= 28
+    }
+
+    /// The natives of `prim_socket` and `prim_net`.
+    pub fn socket_natives(&self) -> SocketNatives {
+        match self.number {
+            ..26 => SocketNatives::V1,
+            26..28 => SocketNatives::V2,
+            _ => SocketNatives::V3,
+        }
     }
 
     /// Whether a system process removes ended trace sessions from processes.
@@ -336,6 +375,17 @@ mod tests {
         }
         let has = |i: usize| RELEASES[i].emulator_atoms().any(|n| n == "erl_debugger");
         assert!(!has(1) && has(2));
+    }
+
+    #[test]
+    fn socket_atoms_are_those_of_the_release() {
+        let has = |i: usize, name| RELEASES[i].socket_atoms().any(|n| n == name);
+        assert_eq!(RELEASES[0].socket_atoms().next(), None);
+        for (name, first, second) in
+            [("adaption_layer", true, false), ("$esock_name", false, true), ("zero", true, true)]
+        {
+            assert_eq!((has(1, name), has(2, name)), (first, second), "{name}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use kvik_env::socket as sys;
 use kvik_env::Errno;
 use kvik_proc::{BifResult, Proc};
+use kvik_release::SocketNatives;
 use kvik_term::{am, Term};
 
 use crate::answer::{atom, closed, error_invalid, ok, posix, raise_invalid};
@@ -47,8 +48,11 @@ fn accepted<'h>(p: &'h Proc, listener: &Socket, s: &mut SocketState, fd: OwnedFd
     let (original, borrowed) = (None, false);
     let parts = Parts { fd, domain, kind, protocol, original, borrowed, settings };
     let new = Socket::new(parts, p.pid());
-    // As in OTP, the listening socket gets this bit, not the connected one.
-    s.write_state |= state::CONNECTED;
+    match listener.natives {
+        // As in OTP, the listening socket gets this bit, not the connected one.
+        SocketNatives::V1 => s.write_state |= state::CONNECTED,
+        _ => new.lock().write_state |= state::CONNECTED,
+    }
     if s.acceptors.current.is_some() && !listener.serve_next(s, ACCEPTORS) {
         s.read_state &= !state::ACCEPTING;
     }
@@ -63,6 +67,14 @@ fn wait<'h>(
 ) -> BifResult<'h> {
     if s.acceptors.current.is_some() {
         s.counters.accept_waits += 1;
+        if socket.natives > SocketNatives::V1 {
+            if !socket.unselect(s, ACCEPTORS.events) {
+                return Ok(atom("select_sent"));
+            }
+            if let Some(earlier) = &s.acceptors.current {
+                socket.abort(earlier, atom("cancelled"));
+            }
+        }
     }
     s.acceptors.serve(socket, p.pid(), reference);
     if !socket.select(s, ACCEPTORS.events, p.pid(), reference) {

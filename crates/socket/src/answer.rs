@@ -3,7 +3,10 @@
 use kvik_env::Errno;
 use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc, Raised};
+use kvik_release::SocketNatives;
 use kvik_term::{am, map, Atom, Term};
+
+use crate::socket::natives;
 
 /// An atom that has no constant in `am`.
 pub fn atom(name: &str) -> Term<'static> {
@@ -67,7 +70,7 @@ pub fn settle<'h>(r: ArgResult<'h, Term<'h>>) -> BifResult<'h> {
 }
 
 /// An integer in the range of a C type. Raises `badarg` for no integer; returns
-/// `{invalid, {integer_range, N}}` for one out of range.
+/// `{invalid, {integer_range, N}}`, in V2 `{error, _}` of it, for one out of range.
 fn ranged<'h, T: TryFrom<i128>>(p: &'h Proc, t: Term<'h>) -> ArgResult<'h, T> {
     if !t.is_integer() {
         return Err(p.badarg().into());
@@ -75,9 +78,13 @@ fn ranged<'h, T: TryFrom<i128>>(p: &'h Proc, t: Term<'h>) -> ArgResult<'h, T> {
     let n = t.as_i64().map(i128::from).or(t.as_u64().map(i128::from));
     n.and_then(|n| T::try_from(n).ok()).ok_or_else(|| out_of_range(p, t))
 }
-fn out_of_range<'h>(p: &'h Proc, t: Term<'h>) -> Rejection<'h> {
-    let what = p.heap.tuple(&[atom("integer_range"), t]);
-    Rejection::Answer(invalid(&p.heap, what))
+pub fn out_of_range<'h>(p: &'h Proc, t: Term<'h>) -> Rejection<'h> {
+    let h = &p.heap;
+    let what = invalid(h, h.tuple(&[atom("integer_range"), t]));
+    Rejection::Answer(match natives() {
+        SocketNatives::V2 => error(h, what),
+        SocketNatives::V1 | SocketNatives::V3 => what,
+    })
 }
 pub fn int<'h>(p: &'h Proc, t: Term<'h>) -> ArgResult<'h, i32> {
     ranged(p, t)

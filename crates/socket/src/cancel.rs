@@ -2,10 +2,11 @@
 
 use kvik_port::select::EventMask;
 use kvik_proc::{BifResult, Proc};
+use kvik_release::SocketNatives;
 use kvik_term::cmp::eq_exact;
 use kvik_term::{am, Term};
 
-use crate::answer::{atom, closed};
+use crate::answer::{atom, closed, error};
 use crate::close::release;
 use crate::requests::{RequestDirection, ACCEPTORS, READERS, WRITERS};
 use crate::socket::{socket, state, Socket, SocketState};
@@ -20,10 +21,16 @@ pub fn cancel_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     let (pid, reference) = (p.pid(), a[2]);
     Ok(match op.name() {
-        "connect" => cancel_connect(socket, &mut s, pid, reference),
+        "connect" => match cancel_connect(socket, &mut s, pid, reference) {
+            Some(told) => told,
+            None if socket.natives == SocketNatives::V1 => not_found(),
+            None => error(&p.heap, not_found()),
+        },
         "accept" => cancel_in(socket, &mut s, ACCEPTORS, pid, reference),
-        "recv" | "recvfrom" | "recvmsg" => cancel_in(socket, &mut s, READERS, pid, reference),
-        "send" | "sendto" | "sendmsg" | "sendfile" => {
+        "recv" | "recvfrom" | "recvmsg" | "recvmmsg" => {
+            cancel_in(socket, &mut s, READERS, pid, reference)
+        }
+        "send" | "sendto" | "sendmsg" | "sendmmsg" | "sendv" | "sendfile" => {
             cancel_in(socket, &mut s, WRITERS, pid, reference)
         }
         _ => return Err(p.badarg()),
@@ -40,22 +47,23 @@ fn not_found() -> Term<'static> {
     atom("not_found")
 }
 
+/// `None`: the caller does not connect it.
 fn cancel_connect(
     socket: &Socket,
     s: &mut SocketState,
     pid: u32,
     reference: Term<'_>,
-) -> Term<'static> {
+) -> Option<Term<'static>> {
     let is_it = |r: &crate::requests::PendingRequest| {
         r.pid == pid && eq_exact(r.reference.term(), reference)
     };
     if !s.connector.as_ref().is_some_and(is_it) {
-        return not_found();
+        return None;
     }
     let cancelled = socket.unselect(s, EventMask::WRITE);
     release(s.connector.take());
     s.write_state &= !state::CONNECTING;
-    told(cancelled)
+    Some(told(cancelled))
 }
 
 fn cancel_in(

@@ -2,11 +2,12 @@
 //! including the header, level, type), its data, and padding that aligns the next.
 
 use kvik_heap::Heap;
+use kvik_release::SocketNatives;
 use kvik_term::Term;
 
 use crate::address::{self, ipv4_tuple, ipv6_tuple, number32, number64};
 use crate::answer::{atom, bytes, field, is, record, small_int};
-use crate::option_value::{tos, tos_number};
+use crate::type_of_service;
 
 const HEAD: usize = size_of::<libc::cmsghdr>();
 
@@ -19,7 +20,10 @@ fn aligned(n: usize) -> usize {
 enum Data {
     /// Returned only as bytes.
     Raw,
+    /// A `timeval`
     Time,
+    /// A `timespec`
+    NanoTime,
     Tos,
     Int,
     Byte,
@@ -35,9 +39,16 @@ struct Kind {
     data: Data,
     /// Whether it can be sent by its value.
     sent: bool,
+    /// The natives that know it first.
+    since: SocketNatives,
 }
 const fn kind(level: i32, number: i32, name: &'static str, data: Data, sent: bool) -> Kind {
-    Kind { level, number, name, data, sent }
+    Kind { level, number, name, data, sent, since: SocketNatives::V1 }
+}
+impl Kind {
+    const fn since(self, since: SocketNatives) -> Kind {
+        Kind { since, ..self }
+    }
 }
 const SOCKET: i32 = libc::SOL_SOCKET;
 const IP: i32 = libc::IPPROTO_IP;
@@ -47,6 +58,7 @@ const KINDS: &[Kind] = &[
     kind(SOCKET, libc::SCM_CREDENTIALS, "credentials", Data::Raw, false),
     kind(SOCKET, libc::SCM_RIGHTS, "rights", Data::Raw, false),
     kind(SOCKET, libc::SCM_TIMESTAMP, "timestamp", Data::Time, true),
+    kind(SOCKET, libc::SO_TIMESTAMPNS, "timestampns", Data::NanoTime, true).since(SocketNatives::V3),
     kind(IP, libc::IP_TOS, "tos", Data::Tos, true),
     kind(IP, libc::IP_TTL, "ttl", Data::Int, true),
     kind(IP, libc::IP_RECVTTL, "recvttl", Data::Byte, false),
@@ -59,6 +71,7 @@ const KINDS: &[Kind] = &[
     kind(IPV6, libc::IPV6_TCLASS, "tclass", Data::Int, true),
     kind(IPV6, libc::IPV6_RECVTCLASS, "recvtclass", Data::Int, false),
     kind(IPV6, libc::IPV6_RECVERR, "recverr", Data::Error, false),
+    kind(IPV6, libc::IPV6_FLOWINFO, "flowinfo", Data::Int, false).since(SocketNatives::V3),
 ];
 
 /// `socket`, or the number of a protocol.
@@ -77,7 +90,7 @@ pub fn level_number(t: Term<'_>) -> Option<i32> {
 
 /// A list of `#{level, type, data, value}`; `value` if the type is known. Truncated data end the
 /// list, with `bad_data` unless they are those of an option.
-pub fn decode<'h>(h: &'h Heap, mut b: &[u8], of_option: bool) -> Term<'h> {
+pub fn decode<'h>(h: &'h Heap, mut b: &[u8], of_option: bool, natives: SocketNatives) -> Term<'h> {
     let mut all = Vec::new();
     while b.len() >= HEAD {
         let len = number64(b, 0).unwrap_or(0) as usize;
@@ -88,11 +101,11 @@ pub fn decode<'h>(h: &'h Heap, mut b: &[u8], of_option: bool) -> Term<'h> {
             }
             break;
         };
-        let kind = KINDS.iter().find(|k| k.level == level_number && k.number == number);
+        let kind = known(natives).find(|k| k.level == level_number && k.number == number);
         let name = kind.map_or_else(|| h.integer(number.into()), |k| atom(k.name));
         let mut fields =
             vec![("level", level(h, level_number)), ("type", name), ("data", h.binary(data))];
-        if let Some(value) = kind.and_then(|k| value(h, k.data, data)) {
+        if let Some(value) = kind.and_then(|k| value(h, k.data, data, natives)) {
             fields.push(("value", value));
         }
         all.push(record(h, &fields));
@@ -100,19 +113,29 @@ pub fn decode<'h>(h: &'h Heap, mut b: &[u8], of_option: bool) -> Term<'h> {
     }
     h.list(&all)
 }
+fn known(natives: SocketNatives) -> impl Iterator<Item = &'static Kind> {
+    KINDS.iter().filter(move |k| k.since <= natives)
+}
+/// The name of the part of a time that is less than a second.
+fn fraction(data: Data) -> &'static str {
+    match data {
+        Data::NanoTime => "nsec",
+        _ => "usec",
+    }
+}
 fn int_at(b: &[u8], at: usize) -> i32 {
     number32(b, at).unwrap_or(0) as i32
 }
 
-fn value<'h>(h: &'h Heap, data: Data, b: &[u8]) -> Option<Term<'h>> {
+fn value<'h>(h: &'h Heap, data: Data, b: &[u8], natives: SocketNatives) -> Option<Term<'h>> {
     let int = |at| Some(h.integer((number32(b, at)? as i32).into()));
     Some(match data {
         Data::Raw => return None,
-        Data::Time => {
+        Data::Time | Data::NanoTime => {
             let long = |at| Some(h.integer(number64(b, at)? as i64));
-            record(h, &[("sec", long(0)?), ("usec", long(8)?)])
+            record(h, &[("sec", long(0)?), (fraction(data), long(8)?)])
         }
-        Data::Tos => tos(h, (*b.first()?).into()),
+        Data::Tos => type_of_service::decode(h, (*b.first()?).into(), natives),
         Data::Int => int(0)?,
         Data::Byte => h.integer((*b.first()?).into()),
         Data::Ipv4Packet => {
@@ -181,11 +204,11 @@ fn error<'h>(h: &'h Heap, b: &[u8]) -> Option<Term<'h>> {
 }
 
 /// Encodes control messages in the kernel's layout, in at most `room` bytes. `None`: invalid ones.
-pub fn encode(list: Term<'_>, room: usize) -> Option<Vec<u8>> {
+pub fn encode(list: Term<'_>, room: usize, natives: SocketNatives) -> Option<Vec<u8>> {
     let mut all = Vec::new();
     for t in list.list_to_vec()? {
         let (level, kind) = (level_number(field(t, "level")?)?, field(t, "type")?);
-        let known = KINDS.iter().find(|k| k.level == level && is(kind, k.name));
+        let known = known(natives).find(|k| k.level == level && is(kind, k.name));
         let (number, data) = match (field(t, "data"), field(t, "value")) {
             (Some(data), None) => {
                 let number = small_int(kind).or(known.map(|k| k.number))?;
@@ -193,7 +216,7 @@ pub fn encode(list: Term<'_>, room: usize) -> Option<Vec<u8>> {
             }
             (None, Some(value)) => {
                 let known = known.filter(|k| k.sent)?;
-                (known.number, value_of(known.data, value)?)
+                (known.number, value_of(known.data, value, natives)?)
             }
             _ => return None,
         };
@@ -215,13 +238,13 @@ fn data_of(t: Term<'_>) -> Option<Vec<u8>> {
     let n = small_int(t).or(t.as_bool().map(i32::from))?;
     Some(n.to_ne_bytes().to_vec())
 }
-fn value_of(data: Data, t: Term<'_>) -> Option<Vec<u8>> {
+fn value_of(data: Data, t: Term<'_>, natives: SocketNatives) -> Option<Vec<u8>> {
     match data {
-        Data::Time => {
-            let (sec, usec) = (field(t, "sec")?.as_i64()?, field(t, "usec")?.as_i64()?);
-            Some([sec.to_ne_bytes(), usec.to_ne_bytes()].concat())
+        Data::Time | Data::NanoTime => {
+            let part = |name| Some(field(t, name)?.as_i64()?.to_ne_bytes());
+            Some([part("sec")?, part(fraction(data))?].concat())
         }
-        Data::Tos => Some(tos_number(t)?.to_ne_bytes().to_vec()),
+        Data::Tos => Some(type_of_service::encode(t, natives)?.to_ne_bytes().to_vec()),
         Data::Int => Some(small_int(t)?.to_ne_bytes().to_vec()),
         _ => None,
     }

@@ -3,9 +3,11 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use kvik_heap::Heap;
+use kvik_release::SocketNatives;
 use kvik_term::Term;
 
 use crate::answer::record;
+use crate::socket::natives;
 
 /// A counter: its name in `socket:info/0`, and which sockets it counts.
 struct Kind {
@@ -23,9 +25,12 @@ const KINDS: [Kind; 11] = [
     Kind { name: "num_dinet6", counts: |d, _, _| d == libc::AF_INET6 || d == libc::AF_UNIX },
     Kind { name: "num_pip", counts: |_, _, p| p == libc::IPPROTO_IP },
     Kind { name: "num_psctp", counts: |_, _, p| p == libc::IPPROTO_SCTP },
-    Kind { name: "num_ptcp", counts: |_, _, p| p == libc::IPPROTO_TCP },
+    Kind { name: "num_ptcp", counts: |_, _, p| p == libc::IPPROTO_TCP || is_counted_mptcp(p) },
     Kind { name: "num_pudp", counts: |_, _, p| p == libc::IPPROTO_UDP },
 ];
+fn is_counted_mptcp(protocol: i32) -> bool {
+    protocol == libc::IPPROTO_MPTCP && natives() >= SocketNatives::V3
+}
 kvik_state::vm_state! {
     static COUNTS: [AtomicU64; KINDS.len()] = [const { AtomicU64::new(0) }; KINDS.len()];
 }

@@ -62,13 +62,22 @@ impl SocketCounters {
     }
     pub fn read_packet(&mut self) {
         self.read_packets += 1;
+        self.read_packet_so_far();
+    }
+    /// The bytes read so far count as a packet's size.
+    pub fn read_packet_so_far(&mut self) {
         let packet = std::mem::take(&mut self.read_so_far);
         self.read_packet_max = self.read_packet_max.max(packet);
     }
-    /// Counts a message; messages do not count towards the largest packet.
+    /// Counts a message, without regard to the largest packet.
     pub fn read_whole(&mut self, n: usize) {
         self.read_packets += 1;
         self.read_bytes += n as u64;
+    }
+    /// Counts a message.
+    pub fn read_message(&mut self, n: usize) {
+        self.read_whole(n);
+        self.read_packet_max = self.read_packet_max.max(n as u64);
     }
     pub fn file(&mut self) -> &mut FileCounters {
         self.file.get_or_insert_default()

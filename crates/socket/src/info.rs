@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc};
+use kvik_release::SocketNatives;
 use kvik_term::{am, Term};
 
 use crate::address::domain;
@@ -12,7 +13,7 @@ use crate::count;
 use crate::option_value::kind;
 use crate::register::set_register;
 use crate::send::PIECES;
-use crate::socket::{socket, state, SocketSettings, CONTROL_BUFFER, RECEIVE_BUFFER};
+use crate::socket::{natives, socket, state, SocketSettings, CONTROL_BUFFER, RECEIVE_BUFFER};
 
 kvik_state::vm_state! {
     /// Defaults of new sockets. `DEBUG` asks the natives themselves for debug output: it can be set
@@ -24,6 +25,9 @@ kvik_state::vm_state! {
 
 /// The map that `prim_socket` passes to `erlang:load_nif/2`.
 pub fn loaded(info: Term<'_>) {
+    for name in kvik_release::current().socket_atoms() {
+        atom(name);
+    }
     if let Some(pid) = field(info, "registry").and_then(|t| t.as_local_pid()) {
         set_register(pid);
     }
@@ -53,7 +57,7 @@ pub fn settings(options: Term<'_>) -> SocketSettings {
 
 pub fn all_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let on = |b: &AtomicBool| Term::bool(b.load(Relaxed));
-    let fields = [
+    let mut fields = vec![
         ("debug", on(&DEBUG)),
         ("socket_debug", on(&SOCKET_DEBUG)),
         ("use_registry", on(&USE_REGISTER)),
@@ -61,7 +65,22 @@ pub fn all_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
         ("counters", count::all(&p.heap)),
         ("iov_max", p.heap.integer(PIECES as i64)),
     ];
+    if natives() > SocketNatives::V1 {
+        // Extended error information: OTP says so, and has none on Linux.
+        fields.extend([("eei", am::true_.into()), ("io_backend", backend(&p.heap))]);
+    }
     Ok(record(&p.heap, &fields))
+}
+
+/// The functions of `libsctp` that OTP needs. Here they are socket options.
+const SCTP_FUNCTIONS: [&str; 7] =
+    ["bindx", "peeloff", "getladdrs", "freeladdrs", "getpaddrs", "freepaddrs", "connectx"];
+fn backend(h: &Heap) -> Term<'_> {
+    let mut fields = vec![("name", atom("unix_essio"))];
+    if natives() >= SocketNatives::V3 {
+        fields.push(("sctp", record(h, &SCTP_FUNCTIONS.map(|name| (name, am::true_.into())))));
+    }
+    record(h, &fields)
 }
 
 const STATES: &[(&str, u32)] = &[
@@ -113,6 +132,8 @@ pub fn command_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some("debug") => &DEBUG,
         Some("socket_debug") => &SOCKET_DEBUG,
         Some("use_registry") => &USE_REGISTER,
+        // In V3 the part for the operating system takes any command.
+        _ if natives() >= SocketNatives::V3 => return Ok(am::ok.into()),
         _ => return Err(wrong("command", command)),
     };
     setting.store(data.as_bool().ok_or_else(|| wrong("data", data))?, Relaxed);

@@ -1,7 +1,7 @@
 //! `nif_ioctl`: interfaces, by the requests of `netdevice(7)`.
 
 use kvik_env::socket::raw::{
-    self as sys, IFREQ_SIZE, INTERFACE_NAME_SIZE, SIOCGIFTXQLEN, SIOCSIFTXQLEN,
+    self as sys, IFREQ_SIZE, INTERFACE_NAME_SIZE, SIOCATMARK, SIOCGIFTXQLEN, SIOCSIFTXQLEN,
 };
 use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc};
@@ -37,14 +37,23 @@ fn request_number(p: &Proc, t: Term<'_>) -> Result<u64, kvik_proc::Raised> {
     t.as_u64().ok_or_else(|| p.badarg())
 }
 
-/// `gifconf`: the interfaces with their addresses.
+/// `gifconf`: the interfaces with their addresses; `nread`: how many bytes can be read; `atmark`:
+/// whether urgent data come next.
 pub fn list_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (socket, h) = (socket(p, a[0])?, &p.heap);
     let request = request_number(p, a[1])?;
     let s = socket.lock();
     let Some(fd) = s.open() else { return Ok(closed(h)) };
-    if request != libc::SIOCGIFCONF {
-        return Ok(not_supported(h));
+    match request {
+        libc::SIOCGIFCONF => {}
+        libc::FIONREAD | SIOCATMARK => {
+            return Ok(match sys::number_request(fd, request) {
+                Ok(n) if request == SIOCATMARK => ok(h, Term::bool(n != 0)),
+                Ok(n) => ok(h, h.integer(n.into())),
+                Err(e) => posix(h, e),
+            });
+        }
+        _ => return Ok(not_supported(h)),
     }
     let one = |r: &Request| {
         let addr = address::encode(h, known_address(&r[VALUE..]));

@@ -1,28 +1,94 @@
 //! `prim_net`: names of hosts, addresses and interfaces.
 
 use std::ffi::CString;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use kvik_bifs::blocking_pool::hand_off;
 use kvik_env::socket::host_name;
 use kvik_env::socket::raw::{self as sys, HostAddress, InterfaceAddress};
 use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc};
+use kvik_release::SocketNatives;
 use kvik_term::{am, Term};
 
 use crate::address;
-use crate::answer::{atom, error, field, flag_list, is, latin1, ok, posix, record};
+use crate::answer::{
+    atom, error, field, flag_list, is, latin1, ok, posix, raise_invalid, record, unsigned,
+};
 use crate::option_value::kind;
+use crate::socket::natives;
+
+kvik_state::vm_state! {
+    /// Asks the natives themselves for debug output: it can be set and read, but there is none.
+    static DEBUG: AtomicBool = AtomicBool::new(false);
+}
 
 pub fn info_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.map(&[]))
+    let mut fields = vec![("debug", Term::bool(DEBUG.load(Relaxed)))];
+    if natives() >= SocketNatives::V3 {
+        // As OTP says on Linux, where network namespaces work all the same.
+        fields.push(("netns", am::false_.into()));
+    }
+    Ok(record(&p.heap, &fields))
 }
-/// `{debug, boolean()}`: accepted without effect, as there is no debug output.
+/// `#{command := debug, data := boolean()}`; in V1 `{debug, boolean()}`.
 pub fn command_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let debug = a[0].as_tuple_n::<2>().filter(|[what, _]| is(*what, "debug"));
-    Ok(match debug.and_then(|[_, on]| on.as_bool()) {
-        Some(_) => am::ok.into(),
-        None => error(&p.heap, atom("einval")),
-    })
+    if natives() == SocketNatives::V1 {
+        let debug = a[0].as_tuple_n::<2>().filter(|[what, _]| is(*what, "debug"));
+        return Ok(match debug.and_then(|[_, on]| on.as_bool()) {
+            Some(on) => set_debug(on),
+            None => error(&p.heap, atom("einval")),
+        });
+    }
+    let command = field(a[0], "command").ok_or_else(|| p.badarg())?;
+    let data = field(a[0], "data").ok_or_else(|| p.badarg())?;
+    let wrong = |what, value| raise_invalid(p, p.heap.tuple(&[atom(what), value]));
+    match is(command, "debug") {
+        true => data.as_bool().map(set_debug).ok_or_else(|| wrong("data", data)),
+        false => Err(wrong("command", command)),
+    }
+}
+fn set_debug(on: bool) -> Term<'static> {
+    DEBUG.store(on, Relaxed);
+    am::ok.into()
+}
+
+/// The most characters of a service's or protocol's name.
+const MAX_NAME: usize = 255;
+fn short_text(t: Term<'_>) -> Option<CString> {
+    let text = latin1(t).filter(|b| b.len() <= MAX_NAME)?;
+    // A C string ends at its first NUL.
+    CString::new(text.split(|c| *c == 0).next().unwrap_or_default()).ok()
+}
+/// A protocol's name, none for `any`.
+fn protocol_name(t: Term<'_>) -> Option<Option<CString>> {
+    short_text(t).map(|name| Some(name).filter(|name| name.as_c_str() != c"any"))
+}
+pub fn service_by_name_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some((name, protocol)) = short_text(a[0]).zip(protocol_name(a[1])) else {
+        return Ok(error(&p.heap, atom("einval")));
+    };
+    fn answer(h: &Heap, port: Option<u16>) -> Term<'_> {
+        match port {
+            // As in OTP, a C `short`: ports from 32768 on come as negative numbers.
+            Some(port) => ok(h, h.integer((u16::from_be(port) as i16).into())),
+            None => error(h, atom("einval")),
+        }
+    }
+    Err(hand_off(p, move || sys::service_port(&name, protocol.as_deref()), answer))
+}
+pub fn service_by_port_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some((port, protocol)) = unsigned(a[0]).zip(protocol_name(a[1])) else {
+        return Ok(error(&p.heap, atom("einval")));
+    };
+    fn answer(h: &Heap, name: Option<Vec<u8>>) -> Term<'_> {
+        match name {
+            Some(name) => ok(h, h.byte_list(&name)),
+            None => error(h, atom("einval")),
+        }
+    }
+    let port = (port as u16).to_be();
+    Err(hand_off(p, move || sys::service_name(port, protocol.as_deref()), answer))
 }
 
 pub fn host_name_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
@@ -97,12 +163,15 @@ pub fn address_info_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Err(p.badarg());
     }
     fn answer(h: &Heap, r: Result<Vec<HostAddress>, i32>) -> Term<'_> {
+        let first = natives() == SocketNatives::V1;
         let one = |f: &HostAddress| {
+            let name = if first { "type" } else { "socktype" };
+            let kind = if f.kind == 0 && !first { atom("any") } else { kind(h, f.kind) };
             record(
                 h,
                 &[
                     ("family", address::domain(h, f.family)),
-                    ("type", kind(h, f.kind)),
+                    (name, kind),
                     ("protocol", h.integer(f.protocol.into())),
                     ("addr", address::encode(h, f.address.bytes())),
                 ],

@@ -59,10 +59,10 @@ fn set_known<'h>(
 ) -> Term<'h> {
     let s = socket.lock();
     let Some(fd) = s.open() else { return closed(&p.heap) };
-    let Some(kind) = option_table::find(level, number).and_then(|o| o.set) else {
+    let Some(kind) = option_table::find(socket.natives, level, number).and_then(|o| o.set) else {
         return invalid(&p.heap, atom("socket_option"));
     };
-    match option_value::encode(kind, value) {
+    match option_value::encode(kind, value, socket.natives) {
         Some(value) => done(&p.heap, set_kept(fd, level, number, &value)),
         None => invalid(&p.heap, atom("value")),
     }
@@ -112,11 +112,17 @@ fn get<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     };
     let s = socket.lock();
     let Some(fd) = s.open() else { return Ok(closed(&p.heap)) };
-    let Some(kind) = option_table::find(level, number).and_then(|o| o.get) else {
+    let Some(kind) = option_table::find(socket.natives, level, number).and_then(|o| o.get) else {
         return Ok(invalid(&p.heap, atom("socket_option")));
     };
     let room = option_value::room(kind, s.settings.receive_control);
-    Ok(read(p, socket, fd, (level, number), kind, room))
+    let bytes = match kind {
+        OptionValue::Structure(layout) => {
+            layout.query(a.get(3).copied()).ok_or_else(|| p.badarg())?
+        }
+        _ => vec![0; room],
+    };
+    Ok(read(p, socket, fd, (level, number), kind, bytes))
 }
 fn read<'h>(
     p: &'h Proc,
@@ -124,13 +130,28 @@ fn read<'h>(
     fd: RawFd,
     (level, number): (i32, i32),
     kind: OptionValue,
-    room: usize,
+    bytes: Vec<u8>,
 ) -> Term<'h> {
     let local = socket.domain == libc::AF_UNIX;
-    match sys::option(fd, level, number, room) {
-        Ok(b) => ok(&p.heap, option_value::decode(&p.heap, kind, &b, local)),
+    match sys::option_with(fd, level, number, bytes) {
+        Ok(b) => ok(&p.heap, option_value::decode(&p.heap, kind, &b, local, socket.natives)),
         Err(e) => posix(&p.heap, e),
     }
+}
+
+/// The fourth argument tells whether the last is a native value's type; else it is for options that
+/// need a value to be read.
+pub fn get_5<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let native = is(a[3], "native");
+    let a = [a[0], a[1], a[2], a[4]];
+    if native {
+        return settle(get_native(p, &a));
+    }
+    if is(a[1], "otp") {
+        socket(p, a[0])?;
+        return Err(p.badarg());
+    }
+    settle(get(p, &a))
 }
 
 pub fn get_native_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -154,8 +175,12 @@ fn get_native<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
         (Some(n), ..) if (1..=MAX_OPTION_BYTES).contains(&n) => {
             binary(sys::option(fd, level, number, n as usize))
         }
-        (_, Some(am::integer), _) => read(p, socket, fd, (level, number), OptionValue::Int, 4),
-        (_, Some(am::boolean), _) => read(p, socket, fd, (level, number), OptionValue::Bool, 4),
+        (_, Some(am::integer), _) => {
+            read(p, socket, fd, (level, number), OptionValue::Int, vec![0; 4])
+        }
+        (_, Some(am::boolean), _) => {
+            read(p, socket, fd, (level, number), OptionValue::Bool, vec![0; 4])
+        }
         (_, _, Some(b)) => binary(sys::option_with(fd, level, number, b.into_owned())),
         _ => invalid(h, atom("value")),
     })

@@ -1,17 +1,20 @@
 //! Values of options, as terms and in the kernel's layout.
 
 use kvik_heap::Heap;
+use kvik_release::SocketNatives;
 use kvik_term::{am, Term};
 
 use crate::address::{domain, domain_number, ipv4, ipv4_tuple, ipv6, number16, number32};
-use crate::answer::{atom, field, is, latin1, record, small_int, unsigned};
-use crate::control;
+use crate::answer::{atom, bytes, field, is, latin1, record, small_int, unsigned};
+use crate::sctp_value::Layout;
+use crate::{control, type_of_service};
 
 /// The type of an option's value.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum OptionValue {
     Bool,
     Int,
+    Unsigned,
     /// `#{onoff, linger}`, or `abort` to set
     Linger,
     /// An interface's name
@@ -38,8 +41,11 @@ pub enum OptionValue {
     Congestion,
     SctpAssociation,
     SctpEvents,
+    /// The same with defaults for those that are not there, and three more (V3)
+    SctpEventsOr,
     SctpInitial,
     SctpTimeouts,
+    Structure(&'static Layout),
 }
 use OptionValue::*;
 
@@ -65,19 +71,6 @@ pub fn kind(h: &Heap, n: i32) -> Term<'_> {
     }
 }
 
-const SERVICES: &[(&str, i32)] =
-    &[("lowdelay", 0x10), ("throughput", 0x08), ("reliability", 0x04), ("mincost", 0x02)];
-/// The bits that name a service (`IPTOS_TOS_MASK`).
-const SERVICE_MASK: i32 = 0x1e;
-pub fn tos_number(t: Term<'_>) -> Option<i32> {
-    let known = SERVICES.iter().find(|(name, _)| is(t, name));
-    known.map(|(_, n)| *n).or_else(|| small_int(t))
-}
-pub fn tos(h: &Heap, n: i32) -> Term<'_> {
-    let known = SERVICES.iter().find(|(_, number)| *number == n & SERVICE_MASK);
-    known.map_or_else(|| h.integer(n.into()), |(name, _)| atom(name))
-}
-
 const DISCOVERY: &[(&str, i32)] = &[("dont", 0), ("want", 1), ("do", 2), ("probe", 3)];
 
 /// `SCTP_EVENTS`: a byte each, in this order.
@@ -94,23 +87,38 @@ const EVENTS: [&str; 10] = [
     "sender_dry",
 ];
 
+/// The number of events in `EVENTS` that are on by default.
+const DEFAULT_EVENTS: usize = 7;
+const LATER_EVENTS: [&str; 3] = ["stream_reset", "assoc_reset", "stream_change"];
+/// `None`: a value that is no boolean.
+fn events(t: Term<'_>) -> Option<Vec<u8>> {
+    t.as_map()?;
+    let all = EVENTS.iter().chain(&LATER_EVENTS).enumerate();
+    all.map(|(i, name)| match field(t, name) {
+        Some(on) => on.as_bool().map(u8::from),
+        None => Some((i < DEFAULT_EVENTS).into()),
+    })
+    .collect()
+}
+
 /// Encodes a value in the kernel's layout. `None`: an invalid value.
-pub fn encode(v: OptionValue, t: Term<'_>) -> Option<Vec<u8>> {
+pub fn encode(v: OptionValue, t: Term<'_>, natives: SocketNatives) -> Option<Vec<u8>> {
     let int = |n: i32| n.to_ne_bytes().to_vec();
     let words = |all: &[u32]| all.iter().flat_map(|n| n.to_ne_bytes()).collect::<Vec<u8>>();
     Some(match v {
         Bool => int(t.as_bool()?.into()),
         Int => int(small_int(t)?),
+        Unsigned => words(&[unsigned(t)?]),
         Linger if is(t, "abort") => words(&[1, 0]),
         Linger => {
             let on = field(t, "onoff")?.as_bool()?;
             let seconds = small_int(field(t, "linger")?).filter(|n| *n >= 0)?;
             words(&[on.into(), seconds as u32])
         }
-        Device => text(t, DEVICE_ROOM)?,
-        Congestion => text(t, CONGESTION_ROOM)?,
+        Device => text(t, DEVICE_ROOM, natives)?,
+        Congestion => text(t, CONGESTION_ROOM, natives)?,
         Domain => int(domain_number(t)?),
-        Tos => int(tos_number(t)?),
+        Tos => int(type_of_service::encode(t, natives)?),
         MtuDiscover => {
             let known = DISCOVERY.iter().find(|(name, _)| is(t, name));
             int(known.map(|(_, n)| *n).or_else(|| small_int(t))?)
@@ -136,6 +144,8 @@ pub fn encode(v: OptionValue, t: Term<'_>) -> Option<Vec<u8>> {
             let of = |name: &&str| field(t, name).and_then(Term::as_bool).map(u8::from);
             EVENTS.iter().map(of).collect::<Option<_>>()?
         }
+        SctpEventsOr => events(t)?,
+        Structure(layout) => layout.encode(t)?,
         SctpInitial => {
             let names = ["num_outstreams", "max_instreams", "max_attempts", "max_init_timeo"];
             shorts(t, &names)?
@@ -148,9 +158,13 @@ pub fn encode(v: OptionValue, t: Term<'_>) -> Option<Vec<u8>> {
         Type | Protocol | ControlMessages => return None,
     })
 }
-/// Characters that leave room for the terminating NUL, which is not passed.
-fn text(t: Term<'_>, room: usize) -> Option<Vec<u8>> {
-    latin1(t).filter(|b| b.len() < room)
+/// Characters that leave room for the terminating NUL, which is not passed. Since V2 they may be a
+/// binary, which ends at a NUL or where the room does.
+fn text(t: Term<'_>, room: usize, natives: SocketNatives) -> Option<Vec<u8>> {
+    match bytes(t).filter(|_| natives > SocketNatives::V1) {
+        Some(b) => Some(b.iter().copied().take(room - 1).take_while(|c| *c != 0).collect()),
+        None => latin1(t).filter(|b| b.len() < room),
+    }
 }
 fn members(t: Term<'_>, names: &[&str]) -> Option<Vec<u8>> {
     let mut b: Vec<u8> = Vec::new();
@@ -208,12 +222,19 @@ pub fn room(v: OptionValue, control_room: usize) -> usize {
         SctpInitial => 8,
         SctpTimeouts => 16,
         ControlMessages => control_room,
+        Structure(layout) => layout.size,
         _ => 4,
     }
 }
 
 /// Decodes a value. `local`: the socket is of domain `local`.
-pub fn decode<'h>(h: &'h Heap, v: OptionValue, b: &[u8], local: bool) -> Term<'h> {
+pub fn decode<'h>(
+    h: &'h Heap,
+    v: OptionValue,
+    b: &[u8],
+    local: bool,
+    natives: SocketNatives,
+) -> Term<'h> {
     let n = match *b {
         [one] => one.into(),
         _ => number32(b, 0).unwrap_or(0) as i32,
@@ -233,13 +254,14 @@ pub fn decode<'h>(h: &'h Heap, v: OptionValue, b: &[u8], local: bool) -> Term<'h
         Type => kind(h, n),
         Protocol if n == 0 && local => am::default.into(),
         Protocol => h.integer(n.into()),
-        Tos => tos(h, n),
+        Unsigned => number(0),
+        Tos => type_of_service::decode(h, n, natives),
         MtuDiscover => match DISCOVERY.iter().find(|(_, number)| *number == n) {
             Some((name, _)) => atom(name),
             None => h.integer(n.into()),
         },
         Ipv4 => ipv4_tuple(h, b.first_chunk().copied().unwrap_or_default()),
-        ControlMessages => control::decode(h, b, true),
+        ControlMessages => control::decode(h, b, true, natives),
         SctpAssociation => record(
             h,
             &[
@@ -269,7 +291,10 @@ pub fn decode<'h>(h: &'h Heap, v: OptionValue, b: &[u8], local: bool) -> Term<'h
                 ("min", number(12)),
             ],
         ),
+        Structure(layout) => layout.decode(h, b),
         // These cannot be read, only set.
-        Membership | SourceMembership | SourceFilter | Membership6 | SctpEvents => h.binary(b),
+        Membership | SourceMembership | SourceFilter | Membership6 | SctpEvents | SctpEventsOr => {
+            h.binary(b)
+        }
     }
 }

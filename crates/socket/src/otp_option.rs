@@ -2,6 +2,7 @@
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::{Proc, Raised};
+use kvik_release::SocketNatives;
 use kvik_term::{am, Term};
 
 use crate::address::domain;
@@ -20,12 +21,17 @@ mod number {
     pub const FD: i32 = 1008;
     pub const META: i32 = 1009;
     pub const USE_REGISTRY: i32 = 1010;
+    pub const SELECT_READ: i32 = 1011;
     pub const DOMAIN: i32 = 1999;
 }
 
 fn unknown(p: &Proc, n: i32) -> Raised {
     let what = p.heap.tuple(&[atom("otp_socket_option"), p.heap.integer(n.into())]);
     raise_invalid(p, what)
+}
+
+fn is_unknown(socket: &Socket, n: i32) -> bool {
+    n == number::SELECT_READ && socket.natives < SocketNatives::V3
 }
 
 pub fn set<'h>(p: &'h Proc, socket: &Socket, n: i32, value: Term<'h>) -> Result<Term<'h>, Raised> {
@@ -39,8 +45,9 @@ pub fn set<'h>(p: &'h Proc, socket: &Socket, n: i32, value: Term<'h>) -> Result<
         number::SNDCTRLBUF,
         number::META,
         number::USE_REGISTRY,
+        number::SELECT_READ,
     ];
-    if !known.contains(&n) {
+    if !known.contains(&n) || is_unknown(socket, n) {
         return Err(unknown(p, n));
     }
     if s.open().is_none() {
@@ -53,6 +60,7 @@ pub fn set<'h>(p: &'h Proc, socket: &Socket, n: i32, value: Term<'h>) -> Result<
     let set = match n {
         number::CONTROLLING_PROCESS => give_away(socket, &mut s, value),
         number::USE_REGISTRY => enter_register(socket, &mut s, value),
+        number::SELECT_READ => value.as_bool().map(|on| s.select_read = on),
         _ => set_setting(&mut s, n, value),
     };
     Ok(match set {
@@ -125,6 +133,7 @@ pub fn get<'h>(p: &'h Proc, socket: &Socket, n: i32) -> Result<Term<'h>, Raised>
         number::FD => h.integer(fd.unwrap_or(-1).into()),
         number::META => h.copy(s.meta.term()),
         number::DOMAIN => domain(h, socket.domain),
+        number::SELECT_READ if !is_unknown(socket, n) => Term::bool(s.select_read),
         n => return Err(unknown(p, n)),
     };
     Ok(match fd {

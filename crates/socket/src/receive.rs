@@ -1,11 +1,13 @@
 //! `nif_recv`, `nif_recvfrom`, `nif_recvmsg`.
 
+use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
 
 use kvik_env::socket::raw as sys;
 use kvik_env::Errno;
 use kvik_heap::BinRef;
 use kvik_proc::{BifResult, Proc};
+use kvik_release::SocketNatives::{V1, V2, V3};
 use kvik_term::{am, Term};
 
 use crate::address;
@@ -22,19 +24,23 @@ use crate::socket::{socket, Socket, SocketState};
 const MAX_READ_BYTES: usize = 16 << 20;
 
 /// How many bytes to read: the number asked for, or the socket's setting if that is 0.
-fn room(asked: usize, setting: usize) -> usize {
+pub fn room(asked: usize, setting: usize) -> usize {
     if asked == 0 { setting } else { asked }.min(MAX_READ_BYTES)
 }
 
 /// The caller and its reference: the atom `zero` if it does not wait.
 #[derive(Copy, Clone)]
-struct Reader<'a, 'h> {
+pub struct Reader<'a, 'h> {
     p: &'h Proc,
     socket: &'a Socket,
     reference: Term<'h>,
 }
 impl<'a, 'h> Reader<'a, 'h> {
-    fn new(p: &'h Proc, socket: &'a Socket, reference: Term<'h>) -> ArgResult<'h, Reader<'a, 'h>> {
+    pub fn new(
+        p: &'h Proc,
+        socket: &'a Socket,
+        reference: Term<'h>,
+    ) -> ArgResult<'h, Reader<'a, 'h>> {
         let r = Reader { p, socket, reference };
         match r.polls() || reference.as_ref().is_some() {
             true => Ok(r),
@@ -44,7 +50,7 @@ impl<'a, 'h> Reader<'a, 'h> {
     fn polls(&self) -> bool {
         is(self.reference, "zero")
     }
-    fn may_read(&self, s: &mut SocketState) -> ArgResult<'h, RawFd> {
+    pub fn may_read(&self, s: &mut SocketState) -> ArgResult<'h, RawFd> {
         let Some(fd) = s.open() else { return Err(Rejection::Answer(closed(&self.p.heap))) };
         if s.acceptors.current.is_some() {
             return Err(Rejection::Answer(error_invalid(&self.p.heap, "state")));
@@ -52,7 +58,10 @@ impl<'a, 'h> Reader<'a, 'h> {
         match s.readers.turn(self.p.pid()) {
             QueuePosition::Mine => Ok(fd),
             QueuePosition::Waiting => Err(raise_invalid(self.p, atom("state")).into()),
-            QueuePosition::Others if self.polls() => Ok(fd),
+            QueuePosition::Others if self.polls() => match self.socket.natives {
+                V1 | V2 => Ok(fd),
+                V3 => Err(Rejection::Answer(am::timeout.into())),
+            },
             QueuePosition::Others => {
                 let r = PendingRequest::new(self.socket, self.p.pid(), self.reference);
                 s.readers.push(r);
@@ -74,16 +83,35 @@ impl<'a, 'h> Reader<'a, 'h> {
         self.is_served(s);
         Err(cannot_select(self.p, "select_read").into())
     }
+    /// `{ok, Data}`, or `{select_read, Data}` if the socket selects after each read.
+    pub fn finish(&self, s: &mut SocketState, data: Term<'h>) -> ArgResult<'h, Term<'h>> {
+        if s.select_read && !self.polls() {
+            self.wait(s)?;
+            return Ok(self.p.heap.tuple(&[atom("select_read"), data]));
+        }
+        self.is_served(s);
+        Ok(ok(&self.p.heap, data))
+    }
     /// Handles a failed read.
-    fn failed(&self, s: &mut SocketState, e: Errno) -> ArgResult<'h, Term<'h>> {
-        match e {
-            Errno::AGAIN if self.polls() => Ok(am::ok.into()),
-            Errno::AGAIN => {
+    pub fn failed(&self, s: &mut SocketState, e: Errno) -> ArgResult<'h, Term<'h>> {
+        if self.socket.natives > V1 {
+            s.buffers_filled = 0;
+        }
+        match (e, self.polls()) {
+            (Errno::AGAIN, true) => Ok(match self.socket.natives {
+                V1 => am::ok.into(),
+                V2 => am::timeout.into(),
+                V3 => {
+                    self.is_served(s);
+                    am::timeout.into()
+                }
+            }),
+            (Errno::AGAIN, false) => {
                 s.buffers_filled = 0;
                 self.wait(s)?;
                 Ok(am::select.into())
             }
-            e => {
+            (e, _) => {
                 s.counters.read_fails += 1;
                 let reason = atom(e.name());
                 self.socket.fail_all(s, READERS, reason);
@@ -96,7 +124,7 @@ impl<'a, 'h> Reader<'a, 'h> {
         &self,
         s: &mut SocketState,
         size: usize,
-        f: impl for<'b> FnOnce(&'b mut [std::mem::MaybeUninit<u8>]) -> kvik_env::Result<&'b mut [u8]>,
+        f: impl for<'b> FnOnce(&'b mut [MaybeUninit<u8>]) -> kvik_env::Result<&'b mut [u8]>,
     ) -> kvik_env::Result<BinRef> {
         s.counters.read_tries += 1;
         BinRef::fill(size, f).unwrap_or(Err(Errno::NOMEM))
@@ -109,6 +137,37 @@ impl<'a, 'h> Reader<'a, 'h> {
             false => self.p.heap.whole_binary(b),
         }
     }
+    /// A message, with its address or as a map.
+    fn message(
+        &self,
+        s: &mut SocketState,
+        bytes: usize,
+        message: Term<'h>,
+    ) -> ArgResult<'h, Term<'h>> {
+        match self.socket.natives {
+            V1 | V2 => s.counters.read_whole(bytes),
+            V3 => s.counters.read_message(bytes),
+        }
+        self.finish(s, message)
+    }
+}
+
+/// How a receive goes on after a read.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Progress {
+    /// The buffer was full, and more may be read at once.
+    More,
+    Done,
+    /// Less came than was asked for, and the caller waits for the rest.
+    Waits,
+    /// The same, and the caller does not wait.
+    TimedOut,
+}
+
+/// What a receive asks for, and whether its read filled that.
+struct Asked {
+    bytes: usize,
+    is_full: bool,
 }
 
 pub fn receive_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -120,50 +179,126 @@ fn receive<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let ([asked], flags) = sizes(p, [a[1]], a[2])?;
     let mut s = socket.lock();
     let fd = reader.may_read(&mut s)?;
-    let size = room(asked, s.settings.receive_buffer);
+    // What an earlier receive has kept may be enough.
+    if !s.kept.is_empty() && s.kept.len() >= asked {
+        let n = if asked == 0 { s.kept.len() } else { asked };
+        let rest = s.kept.split_off(n);
+        let data = std::mem::replace(&mut s.kept, rest);
+        s.buffers_filled = 0;
+        s.counters.read_part(n);
+        s.counters.read_packet();
+        return reader.finish(&mut s, p.heap.binary(&data));
+    }
+    let lacking = if asked == 0 { s.settings.receive_buffer } else { asked - s.kept.len() };
+    let size = lacking.min(MAX_READ_BYTES);
     match reader.read(&mut s, size, |room| sys::receive(fd, room, flags)) {
-        Ok(b) if b.bytes().is_empty() && socket.is_stream() => {
-            s.counters.read_fails += 1;
-            socket.fail_all(&mut s, READERS, am::closed.into());
-            Ok(closed(&p.heap))
+        Ok(b) if b.bytes().is_empty() && socket.is_stream() => Ok(at_end(p, socket, &mut s)),
+        Ok(b) => {
+            let is_full = b.bytes().len() == size && (asked == 0 || size == lacking);
+            received(&reader, &mut s, Asked { bytes: asked, is_full }, b)
         }
-        Ok(b) => received(&reader, &mut s, asked, size, b),
         Err(e) => reader.failed(&mut s, e),
     }
 }
-/// `{ok, Data}`; `{more, Data}` if the buffer was full and more may be read at once; `{select,
-/// Data}` if less came than was asked for.
+/// The stream has ended: `{error, closed}`, with what was kept `{error, {closed, Data}}`.
+fn at_end<'h>(p: &'h Proc, socket: &Socket, s: &mut SocketState) -> Term<'h> {
+    if socket.natives != V2 {
+        s.counters.read_fails += 1;
+    }
+    socket.fail_all(s, READERS, am::closed.into());
+    let kept = std::mem::take(&mut s.kept);
+    match kept.is_empty() {
+        true => closed(&p.heap),
+        false => error(&p.heap, p.heap.tuple(&[am::closed.into(), p.heap.binary(&kept)])),
+    }
+}
+
+fn progress(reader: &Reader<'_, '_>, s: &mut SocketState, asked: &Asked) -> Progress {
+    let Socket { natives, .. } = *reader.socket;
+    let stream = reader.socket.is_stream();
+    if asked.is_full && asked.bytes == 0 && stream {
+        s.buffers_filled += 1;
+        if s.buffers_filled < s.settings.receive_times {
+            return Progress::More;
+        }
+        s.buffers_filled = 0;
+        return Progress::Done;
+    }
+    let progress = match () {
+        () if asked.is_full || asked.bytes == 0 || !stream => Progress::Done,
+        () if reader.polls() && natives == V1 => Progress::Done,
+        () if reader.polls() => Progress::TimedOut,
+        () => Progress::Waits,
+    };
+    if natives > V1 || (progress == Progress::Done && !asked.is_full) {
+        s.buffers_filled = 0;
+    }
+    progress
+}
+
+/// Counts as OTP does: in V2 what was kept counts with each read, in V3 the last of several full
+/// buffers twice.
+fn count(reader: &Reader<'_, '_>, s: &mut SocketState, asked: &Asked, p: Progress, n: usize) {
+    let natives = reader.socket.natives;
+    let c = &mut s.counters;
+    match p {
+        Progress::Waits if natives != V3 => c.read_part_of_call(n),
+        _ => c.read_part(n),
+    }
+    match p {
+        Progress::More => {}
+        Progress::Waits if natives == V3 => c.read_packet_so_far(),
+        Progress::Waits => {}
+        Progress::Done if natives == V3 && asked.is_full && asked.bytes == 0 => {
+            if reader.socket.is_stream() {
+                c.read_part(n);
+            }
+            c.read_packet();
+        }
+        Progress::Done | Progress::TimedOut => c.read_packet(),
+    }
+}
+
+/// `{ok, Data}`; `{more, Data}`; if less came than was asked for, `{select, Data}` or
+/// `{timeout, Data}`, in V2 `select`, which keeps the data.
 fn received<'h>(
     reader: &Reader<'_, 'h>,
     s: &mut SocketState,
-    asked: usize,
-    size: usize,
+    asked: Asked,
     b: BinRef,
 ) -> ArgResult<'h, Term<'h>> {
-    let (h, n) = (&reader.p.heap, b.bytes().len());
-    let (full, stream) = (n == size, reader.socket.is_stream());
-    if full && asked == 0 && stream {
-        s.counters.read_part(n);
-        s.buffers_filled += 1;
-        if s.buffers_filled < s.settings.receive_times {
-            s.readers.serve(reader.socket, reader.p.pid(), reader.reference);
-            return Ok(h.tuple(&[am::more.into(), reader.binary(b)]));
-        }
-        s.buffers_filled = 0;
-        s.counters.read_packet();
-    } else if (full && size >= asked) || asked == 0 || !stream || reader.polls() {
-        s.counters.read_part(n);
-        s.counters.read_packet();
-        if !full {
-            s.buffers_filled = 0;
-        }
-    } else {
-        s.counters.read_part_of_call(n);
+    let h = &reader.p.heap;
+    let progress = progress(reader, s, &asked);
+    count(reader, s, &asked, progress, s.kept.len() + b.bytes().len());
+    if progress == Progress::Waits && reader.socket.natives == V2 {
+        s.kept.extend_from_slice(b.bytes());
         reader.wait(s)?;
-        return Ok(h.tuple(&[am::select.into(), reader.binary(b)]));
+        return Ok(am::select.into());
     }
-    reader.is_served(s);
-    Ok(ok(h, reader.binary(b)))
+    let mut kept = std::mem::take(&mut s.kept);
+    let data = match kept.is_empty() {
+        true => reader.binary(b),
+        false => {
+            kept.extend_from_slice(b.bytes());
+            h.binary(&kept)
+        }
+    };
+    let tag = match progress {
+        Progress::Done => return reader.finish(s, data),
+        Progress::More => {
+            s.readers.serve(reader.socket, reader.p.pid(), reader.reference);
+            am::more
+        }
+        Progress::Waits => {
+            reader.wait(s)?;
+            am::select
+        }
+        Progress::TimedOut => {
+            reader.is_served(s);
+            am::timeout
+        }
+    };
+    Ok(h.tuple(&[tag.into(), data]))
 }
 
 pub fn receive_from_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -178,18 +313,23 @@ fn receive_from<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let size = room(asked, s.settings.receive_buffer);
     let mut from = None;
     match reader.read(&mut s, size, |room| sys::receive_from(fd, room, flags, &mut from)) {
-        Ok(b) if b.bytes().is_empty() && socket.is_stream() => Ok(at_end(p, &mut s)),
+        Ok(b) if b.bytes().is_empty() && socket.is_stream() => {
+            Ok(at_message_end(p, socket, &mut s))
+        }
         Ok(b) => {
-            s.counters.read_whole(b.bytes().len());
-            reader.is_served(&mut s);
             let from = address::encode(&p.heap, from.as_ref().map_or(&[], |a| a.bytes()));
-            Ok(ok(&p.heap, p.heap.tuple(&[from, reader.binary(b)])))
+            let n = b.bytes().len();
+            reader.message(&mut s, n, p.heap.tuple(&[from, reader.binary(b)]))
         }
         Err(e) => reader.failed(&mut s, e),
     }
 }
-fn at_end<'h>(p: &'h Proc, s: &mut SocketState) -> Term<'h> {
+/// The stream has ended. Those who wait are told since V3.
+fn at_message_end<'h>(p: &'h Proc, socket: &Socket, s: &mut SocketState) -> Term<'h> {
     s.counters.read_fails += 1;
+    if socket.natives >= V3 {
+        socket.fail_all(s, READERS, am::closed.into());
+    }
     closed(&p.heap)
 }
 
@@ -209,13 +349,16 @@ fn receive_message<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
         sys::receive_message(fd, room, &mut control, flags, &mut envelope)
     });
     match read {
-        Ok(b) if b.bytes().is_empty() && socket.is_stream() => Ok(at_end(p, &mut s)),
+        Ok(b) if b.bytes().is_empty() && socket.is_stream() => {
+            Ok(at_message_end(p, socket, &mut s))
+        }
         Ok(b) => {
-            s.counters.read_whole(b.bytes().len());
-            reader.is_served(&mut s);
             let envelope = envelope.ok_or_else(|| p.badarg())?;
             let used = control.get(..envelope.control).unwrap_or_default();
-            Ok(ok(&p.heap, message::encode(&p.heap, reader.binary(b), used, &envelope)))
+            let n = b.bytes().len();
+            let data = reader.binary(b);
+            let message = message::encode(&p.heap, data, used, &envelope, socket.natives);
+            reader.message(&mut s, n, message)
         }
         Err(e) => reader.failed(&mut s, e),
     }

@@ -74,13 +74,18 @@ fn send<'h>(
     sent_so_far(p, socket, &mut s, sent, data.len(), false, reference)
 }
 
-/// A message's pieces, their total size in bytes, and whether there are more than one call takes.
+/// A message's pieces.
 struct Pieces<'h> {
     all: Vec<std::borrow::Cow<'h, [u8]>>,
+    /// Bytes of all.
     size: usize,
+    /// There are more than one call takes, not counting empty ones behind them.
     more: bool,
+    /// There are more than one call takes.
+    cut: bool,
 }
 /// `None`: no list of binaries, or too long for a socket that preserves message boundaries.
+/// Empty binaries behind the most pieces do not count.
 fn pieces<'h>(socket: &Socket, mut list: Term<'h>) -> Option<Pieces<'h>> {
     let (mut all, mut size) = (Vec::new(), 0usize);
     while let Some(cell) = list.as_cons().filter(|_| all.len() < PIECES) {
@@ -89,6 +94,7 @@ fn pieces<'h>(socket: &Socket, mut list: Term<'h>) -> Option<Pieces<'h>> {
         all.push(b);
         list = cell.tail();
     }
+    let cut = !list.is_nil();
     while let Some(cell) = list.as_cons().filter(|c| bytes(c.head()).is_some_and(|b| b.is_empty()))
     {
         list = cell.tail();
@@ -98,6 +104,7 @@ fn pieces<'h>(socket: &Socket, mut list: Term<'h>) -> Option<Pieces<'h>> {
         all,
         size,
         more,
+        cut,
     })
 }
 
@@ -115,9 +122,10 @@ fn send_message<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let wrong = |what| Rejection::Answer(invalid(&p.heap, atom(what)));
     let to = field(a[1], "addr").map(|t| address::decode(t).ok_or_else(|| wrong("addr")));
     let to = to.transpose()?;
-    let Pieces { all, size, more } = pieces(socket, a[4]).ok_or_else(|| wrong("iov"))?;
-    let control = field(a[1], "ctrl")
-        .map(|t| control::encode(t, s.settings.send_control).ok_or_else(|| wrong("ctrl")));
+    let Pieces { all, size, more, .. } = pieces(socket, a[4]).ok_or_else(|| wrong("iov"))?;
+    let control = field(a[1], "ctrl").map(|t| {
+        control::encode(t, s.settings.send_control, socket.natives).ok_or_else(|| wrong("ctrl"))
+    });
     let control = control.transpose()?.unwrap_or_default();
     let slices: Vec<IoSlice> = all.iter().map(|b| IoSlice::new(b)).collect();
     s.counters.write_tries += 1;
@@ -125,9 +133,31 @@ fn send_message<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     sent_so_far(p, socket, &mut s, sent, size, more, a[3])
 }
 
+pub fn send_vector_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    settle(send_vector(p, a))
+}
+fn send_vector<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
+    let socket = socket(p, a[0])?;
+    if a[2].as_ref().is_none() {
+        return Err(p.badarg().into());
+    }
+    let mut s = socket.lock();
+    let fd = may_write(p, socket, &mut s, a[2])?;
+    let wrong = || Rejection::Answer(invalid(&p.heap, atom("iov")));
+    let Pieces { all, size, more, cut } = pieces(socket, a[1]).ok_or_else(wrong)?;
+    // Unlike in a message, empty binaries behind the most pieces count.
+    if cut && !socket.is_stream() {
+        return Err(wrong());
+    }
+    let slices: Vec<IoSlice> = all.iter().map(|b| IoSlice::new(b)).collect();
+    s.counters.write_tries += 1;
+    let sent = kvik_env::socket::writev(fd, &slices);
+    sent_so_far(p, socket, &mut s, sent, size, more || cut, a[2])
+}
+
 /// The result of a call: `ok`, `{ok, Sent}` for a truncated message, `select` or `{select, Sent}`
 /// if the rest must wait, `{iov, Sent}` if more pieces are to be passed.
-fn sent_so_far<'h>(
+pub fn sent_so_far<'h>(
     p: &'h Proc,
     socket: &Socket,
     s: &mut SocketState,

@@ -7,7 +7,7 @@ use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Term};
 
 use crate::answer::{
-    atom, error, error_invalid, invalid, ok, raise_invalid, settle, ArgResult, Rejection,
+    atom, error, error_invalid, invalid, ok, out_of_range, raise_invalid, settle, ArgResult,
 };
 use crate::requests::WRITERS;
 use crate::send::{may_write, wait};
@@ -23,12 +23,8 @@ fn part<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, (i64, usize)> {
     if !a[2].is_integer() || !a[3].is_integer() {
         return Err(p.badarg().into());
     }
-    let range = |t: Term<'h>| {
-        let what = p.heap.tuple(&[atom("integer_range"), t]);
-        Rejection::Answer(invalid(&p.heap, what))
-    };
-    let offset = a[2].as_i64().ok_or_else(|| range(a[2]))?;
-    let count = a[3].as_u64().ok_or_else(|| range(a[3]))?;
+    let offset = a[2].as_i64().ok_or_else(|| out_of_range(p, a[2]))?;
+    let count = a[3].as_u64().ok_or_else(|| out_of_range(p, a[3]))?;
     Ok((offset, count as usize))
 }
 

@@ -8,6 +8,7 @@ use kvik_heap::{Heap, MagicResource, OwnedTerm};
 use kvik_port::select::{self, EventMask};
 use kvik_proc::signal::post;
 use kvik_proc::{Proc, Raised};
+use kvik_release::SocketNatives;
 use kvik_term::{am, Term};
 
 use crate::answer::atom;
@@ -71,6 +72,10 @@ pub struct SocketState {
     pub settings: SocketSettings,
     /// Reads of the current call that have filled their buffer.
     pub buffers_filled: u32,
+    /// What a receive has read that waits for more (V2).
+    pub kept: Vec<u8>,
+    /// `{otp, select_read}`: a receive that has got data selects the descriptor again.
+    pub select_read: bool,
     /// `{otp, meta}`
     pub meta: OwnedTerm,
     /// The file that `sendfile` is sending.
@@ -84,6 +89,7 @@ pub struct Socket {
     /// The numbers of its magic reference, the same each time that is built.
     reference: [u32; 3],
     me: Weak<Socket>,
+    pub natives: SocketNatives,
     pub domain: i32,
     pub kind: i32,
     pub protocol: i32,
@@ -122,12 +128,15 @@ impl Socket {
                 counters: SocketCounters::default(),
                 settings,
                 buffers_filled: 0,
+                kept: Vec::new(),
+                select_read: false,
                 meta: OwnedTerm::immediate(am::undefined.into()),
                 file: None,
                 borrowed,
             }),
             reference: next_ref(),
             me: me.clone(),
+            natives: natives(),
             domain,
             kind,
             protocol,
@@ -244,6 +253,11 @@ impl SocketState {
     fn close_descriptor(&mut self) {
         drop(self.take_descriptor());
     }
+}
+
+/// The version of the natives that the running release calls.
+pub fn natives() -> SocketNatives {
+    kvik_release::current().socket_natives()
 }
 
 /// The socket that a native's first argument refers to.

@@ -1,13 +1,15 @@
 //! `nif_supports`: features of the system, with the numbers that `prim_socket` passes.
 
-use kvik_env::socket::raw::{self as sys, SIOCGIFTXQLEN, SIOCSIFTXQLEN};
+use kvik_env::socket::raw::{self as sys, SIOCATMARK, SIOCGIFTXQLEN, SIOCSIFTXQLEN};
 use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc};
+use kvik_release::SocketNatives::{self, V1, V2, V3};
 use kvik_term::{Atom, Term};
 
 use crate::answer::atom;
 use crate::control::level;
-use crate::option_table::LEVELS;
+use crate::option_table::{Opt, LEVELS};
+use crate::socket::natives;
 
 /// `MSG_…`
 pub const MESSAGE_FLAGS: &[(&str, i32)] = &[
@@ -23,6 +25,9 @@ pub const MESSAGE_FLAGS: &[(&str, i32)] = &[
     ("peek", libc::MSG_PEEK),
     ("trunc", libc::MSG_TRUNC),
 ];
+
+/// Since V3. The number is that of `more`: SCTP uses it for its own purpose.
+const NOTIFICATION: (&str, i32) = ("notification", 0x8000);
 
 /// `IFF_…`; 0 for those of other systems.
 pub const INTERFACE_FLAGS: &[(&str, i32)] = &[
@@ -60,6 +65,9 @@ pub const INTERFACE_FLAGS: &[(&str, i32)] = &[
     ("echo", 0x4_0000),
 ];
 
+/// Since V2.
+const LATER_INTERFACE_FLAGS: [(&str, i32); 2] = [("dhcprunning", 0), ("private", 0)];
+
 /// `SIOC…`, of `netdevice(7)`.
 const REQUESTS: &[(&str, u64)] = &[
     ("gifname", libc::SIOCGIFNAME),
@@ -82,6 +90,9 @@ const REQUESTS: &[(&str, u64)] = &[
     ("siftxqlen", SIOCSIFTXQLEN),
 ];
 
+/// Since V2.
+const LATER_REQUESTS: [(&str, u64); 2] = [("nread", libc::FIONREAD), ("atmark", SIOCATMARK)];
+
 pub fn supports_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = ["sctp", "ipv6", "local", "netns", "sendfile"]
         .map(|name| p.heap.tuple(&[atom(name), kvik_term::am::true_.into()]));
@@ -95,30 +106,48 @@ fn pairs<'h>(h: &'h Heap, all: impl DoubleEndedIterator<Item = (&'static str, u6
 }
 
 pub fn supports_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let h = &p.heap;
-    let flags =
-        |table: &'static [(&str, i32)]| pairs(h, table.iter().map(|(k, v)| (*k, *v as u64)));
+    let (h, natives) = (&p.heap, natives());
+    /// The rows that only some natives have.
+    fn only<T: Copy, const N: usize>(
+        there: bool,
+        rows: [T; N],
+    ) -> impl DoubleEndedIterator<Item = T> {
+        rows.into_iter().filter(move |_| there)
+    }
+    let number = |(name, n): (&'static str, i32)| (name, n as u64);
     Ok(match a[0].as_atom().map(|k| k.name()) {
-        Some("msg_flags") => flags(MESSAGE_FLAGS),
-        Some("ioctl_flags") => flags(INTERFACE_FLAGS),
-        Some("ioctl_requests") => pairs(h, REQUESTS.iter().copied()),
-        Some("protocols") => protocols(h),
-        Some("options") => options(h),
+        Some("msg_flags") => {
+            let later = only(natives >= V3, [NOTIFICATION]);
+            pairs(h, MESSAGE_FLAGS.iter().copied().chain(later).map(number))
+        }
+        Some("ioctl_flags") => {
+            let later = only(natives >= V2, LATER_INTERFACE_FLAGS);
+            pairs(h, INTERFACE_FLAGS.iter().copied().chain(later).map(number))
+        }
+        Some("ioctl_requests") => {
+            let later = only(natives >= V2, LATER_REQUESTS);
+            pairs(h, REQUESTS.iter().copied().chain(later))
+        }
+        Some("protocols") => protocols(h, natives),
+        Some("options") => options(h, natives),
         _ => Term::NIL,
     })
 }
 
 /// `[{[Name, …], Number}, …]`: protocols that have options first, then the system's list reversed.
-fn protocols(h: &Heap) -> Term<'_> {
-    const OWN: [(&str, i32); 5] = [
-        ("sctp", libc::IPPROTO_SCTP),
-        ("udp", libc::IPPROTO_UDP),
-        ("tcp", libc::IPPROTO_TCP),
-        ("ipv6", libc::IPPROTO_IPV6),
-        ("ip", libc::IPPROTO_IP),
+fn protocols(h: &Heap, natives: SocketNatives) -> Term<'_> {
+    const OWN: [(&str, i32, SocketNatives); 7] = [
+        ("mptcp", libc::IPPROTO_MPTCP, V3),
+        ("igmp", libc::IPPROTO_IGMP, V2),
+        ("sctp", libc::IPPROTO_SCTP, V1),
+        ("udp", libc::IPPROTO_UDP, V1),
+        ("tcp", libc::IPPROTO_TCP, V1),
+        ("ipv6", libc::IPPROTO_IPV6, V1),
+        ("ip", libc::IPPROTO_IP, V1),
     ];
     let of = |names: Vec<Term<'static>>, n: i32| h.tuple(&[h.list(&names), h.integer(n.into())]);
-    let mut all: Vec<Term> = OWN.iter().map(|(name, n)| of(vec![atom(name)], *n)).collect();
+    let own = OWN.iter().filter(|(_, _, since)| *since <= natives);
+    let mut all: Vec<Term> = own.map(|(name, n, _)| of(vec![atom(name)], *n)).collect();
     let text = |b: &[u8]| {
         let name: String = b.iter().map(|c| char::from(*c)).collect();
         Atom::intern(&name).ok().map(Term::atom)
@@ -130,19 +159,20 @@ fn protocols(h: &Heap) -> Term<'_> {
     h.list(&all)
 }
 
-/// `[{Level, [{Name, Number} | Name, …]}, …]`: a name alone is an unsupported option.
-fn options(h: &Heap) -> Term<'_> {
+/// `[{Level, [{Name, Number} | Name, …]}, …]`: a name alone is an unsupported option. A level is
+/// `socket` or a number; in V3 it is a name, and a number follows.
+fn options(h: &Heap, natives: SocketNatives) -> Term<'_> {
     let mut levels = Vec::new();
-    for (number, table) in LEVELS.iter().rev() {
-        let mut options: Vec<Term> = Vec::new();
-        for o in table.iter().rev() {
-            let name = atom(o.name);
-            options.push(match o.is_there() {
-                true => h.tuple(&[name, h.integer(o.number.into())]),
-                false => name,
-            });
-        }
-        levels.push(h.tuple(&[level(h, *number), h.list(&options)]));
+    for l in LEVELS.iter().rev() {
+        let one = |o: &Opt| match o.is_there() {
+            true => h.tuple(&[atom(o.name), h.integer(o.number.into())]),
+            false => atom(o.name),
+        };
+        let options = h.list(&l.options(natives).rev().map(one).collect::<Vec<_>>());
+        levels.push(match natives {
+            V1 | V2 => h.tuple(&[level(h, l.number), options]),
+            V3 => h.tuple(&[atom(l.name), h.integer(l.number.into()), options]),
+        });
     }
     h.list(&levels)
 }

@@ -191,6 +191,87 @@ pub fn receive_message<'a>(
     Ok(written(room, n))
 }
 
+/// A message to send.
+pub struct OutgoingMessage<'a> {
+    pub pieces: Vec<IoSlice<'a>>,
+    pub to: Option<&'a RawAddr>,
+    /// Control messages in the kernel's layout.
+    pub control: &'a [u8],
+}
+/// Sends several messages by one call. Returns how many bytes of each were sent, as far as they
+/// were.
+pub fn send_messages(fd: RawFd, all: &[OutgoingMessage<'_>], flags: i32) -> Result<Vec<usize>> {
+    let header = |m: &OutgoingMessage<'_>| {
+        // SAFETY: all zeros is a value of the structure.
+        let mut h: libc::mmsghdr = unsafe { std::mem::zeroed() };
+        let (to, len) = m.to.map_or((std::ptr::null(), 0), |a| (a.pointer(), a.len()));
+        (h.msg_hdr.msg_name, h.msg_hdr.msg_namelen) = (to.cast_mut().cast(), len);
+        // `IoSlice` is laid out as `iovec`.
+        let pieces = m.pieces.as_ptr().cast_mut().cast();
+        (h.msg_hdr.msg_iov, h.msg_hdr.msg_iovlen) = (pieces, m.pieces.len());
+        if !m.control.is_empty() {
+            let control = m.control.as_ptr().cast_mut().cast();
+            (h.msg_hdr.msg_control, h.msg_hdr.msg_controllen) = (control, m.control.len());
+        }
+        h
+    };
+    let mut headers: Vec<libc::mmsghdr> = all.iter().map(header).collect();
+    let n = headers.len() as libc::c_uint;
+    let sent = retry(|| {
+        // SAFETY: as many headers as are told; what they name lives for the call and is only read.
+        socket(unsafe { libc::sendmmsg(fd, headers.as_mut_ptr(), n, flags | libc::MSG_NOSIGNAL) })
+    })?;
+    Ok(headers.iter().take(sent as usize).map(|h| h.msg_len as usize).collect())
+}
+
+/// Receives up to `most` messages of at most `size` bytes by one call, each with room for so many
+/// bytes of control messages, and passes them to `each`: data, control messages, and the rest.
+pub fn receive_messages<T>(
+    fd: RawFd,
+    most: usize,
+    (size, control): (usize, usize),
+    flags: i32,
+    mut each: impl FnMut(&[u8], &[u8], Envelope) -> T,
+) -> Result<Vec<T>> {
+    let mut data = Vec::<u8>::with_capacity(most * size);
+    let mut controls = Vec::<u8>::with_capacity(most * control);
+    let mut addresses = vec![[0u8; ADDRESS_ROOM]; most];
+    let (at, control_at) = (data.as_mut_ptr(), controls.as_mut_ptr());
+    let mut pieces: Vec<libc::iovec> = (0..most)
+        .map(|i| libc::iovec { iov_base: at.wrapping_add(i * size).cast(), iov_len: size })
+        .collect();
+    let header = |(i, (piece, from)): (usize, (&mut libc::iovec, &mut [u8; ADDRESS_ROOM]))| {
+        // SAFETY: all zeros is a value of the structure.
+        let mut h: libc::mmsghdr = unsafe { std::mem::zeroed() };
+        let m = &mut h.msg_hdr;
+        (m.msg_name, m.msg_namelen) = (from.as_mut_ptr().cast(), ADDRESS_ROOM as libc::socklen_t);
+        (m.msg_iov, m.msg_iovlen) = (piece, 1);
+        m.msg_control = control_at.wrapping_add(i * control).cast();
+        m.msg_controllen = control;
+        h
+    };
+    let parts = pieces.iter_mut().zip(&mut addresses);
+    let mut headers: Vec<libc::mmsghdr> = parts.enumerate().map(header).collect();
+    let got = retry(|| {
+        let (p, n, now) = (headers.as_mut_ptr(), most as libc::c_uint, std::ptr::null_mut());
+        // SAFETY: as many headers as are told; what each names lives for the call, is ours to
+        // write, and belongs to no other header.
+        socket(unsafe { libc::recvmmsg(fd, p, n, flags, now) })
+    })?;
+    let received = headers.iter().zip(addresses).take(got as usize).enumerate();
+    let received = received.map(|(i, (h, bytes))| {
+        let (n, used) = ((h.msg_len as usize).min(size), h.msg_hdr.msg_controllen.min(control));
+        // SAFETY: the system has written so many bytes at the start of this message's rooms.
+        let (data, control) = unsafe {
+            let data = std::slice::from_raw_parts(at.add(i * size), n);
+            (data, std::slice::from_raw_parts(control_at.add(i * control), used))
+        };
+        let from = RawAddr { bytes, len: (h.msg_hdr.msg_namelen as usize).min(ADDRESS_ROOM) };
+        each(data, control, Envelope { from, control: used, flags: h.msg_hdr.msg_flags })
+    });
+    Ok(received.collect())
+}
+
 fn written(room: &mut [MaybeUninit<u8>], n: usize) -> &mut [u8] {
     let part = &mut room[..n];
     // SAFETY: the system has written so many bytes.
@@ -202,6 +283,13 @@ pub fn option_without_value(fd: RawFd, level: i32, name: i32) -> Result<()> {
     let null = std::ptr::null_mut();
     // SAFETY: the system reads and writes nothing but through pointers it is given.
     socket(unsafe { libc::getsockopt(fd, level, name, null, std::ptr::null_mut()) }).map(drop)
+}
+
+/// Sets an option that answers a number.
+pub fn set_option_result(fd: RawFd, level: i32, name: i32, value: &[u8]) -> Result<i32> {
+    let n = value.len() as libc::socklen_t;
+    // SAFETY: the value lives for the call.
+    socket(unsafe { libc::setsockopt(fd, level, name, value.as_ptr().cast(), n) })
 }
 
 /// A descriptor of the same socket that lives on its own; it does not block.
@@ -278,6 +366,19 @@ pub fn interface_list(fd: RawFd) -> Result<Vec<[u8; IFREQ_SIZE]>> {
     }
 }
 
+/// The requests that write one `int`.
+const NUMBER_REQUESTS: &[libc::c_ulong] = &[libc::FIONREAD, SIOCATMARK];
+pub const SIOCATMARK: libc::c_ulong = 0x8905;
+/// How many bytes can be read, or whether urgent data come next: `FIONREAD`, `SIOCATMARK`.
+pub fn number_request(fd: RawFd, request: u64) -> Result<i32> {
+    if !NUMBER_REQUESTS.contains(&request) {
+        return Err(Errno::INVAL);
+    }
+    let mut n: libc::c_int = 0;
+    // SAFETY: each of these requests writes one `int`.
+    socket(unsafe { libc::ioctl(fd, request, &mut n) }).map(|_| n)
+}
+
 /// `/etc/protocols`: name, aliases and number of each protocol.
 pub fn protocols() -> Vec<(Vec<u8>, Vec<Vec<u8>>, i32)> {
     let mut all = Vec::new();
@@ -304,6 +405,26 @@ extern "C" {
     fn setprotoent(stayopen: i32);
     fn getprotoent() -> *mut libc::protoent;
     fn endprotoent();
+}
+
+/// The C library has one entry of `/etc/services` for the whole program.
+static SERVICE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+/// The port of a service, in network byte order; with any protocol if none is given.
+pub fn service_port(name: &CStr, protocol: Option<&CStr>) -> Option<u16> {
+    let _alone = SERVICE.lock().unwrap_or_else(|e| e.into_inner());
+    let protocol = protocol.map_or(std::ptr::null(), CStr::as_ptr);
+    // SAFETY: the strings end in NUL; the entry is read before anybody else asks for one.
+    unsafe { Some(libc::getservbyname(name.as_ptr(), protocol).as_ref()?.s_port as u16) }
+}
+/// The service of a port in network byte order.
+pub fn service_name(port: u16, protocol: Option<&CStr>) -> Option<Vec<u8>> {
+    let _alone = SERVICE.lock().unwrap_or_else(|e| e.into_inner());
+    let protocol = protocol.map_or(std::ptr::null(), CStr::as_ptr);
+    // SAFETY: as above; the name ends in NUL.
+    unsafe {
+        let entry = libc::getservbyport(port.into(), protocol).as_ref()?;
+        Some(CStr::from_ptr(entry.s_name).to_bytes().to_vec())
+    }
 }
 
 /// An address of a host, as `getaddrinfo` finds it.
