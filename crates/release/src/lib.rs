@@ -130,9 +130,11 @@ static PRELOADED: &[(&str, Span)] = &[
     ("erts_code_purger", Span::ALL),
 ];
 
-/// Modules whose NIFs are part of the VM.
+/// Modules whose NIFs are part of the VM, by the names of their libraries: `prim_net` calls its own
+/// `net`.
 static STATIC_NIFS: &[(&str, Span)] = &[
     ("erl_tracer", Span::ALL),
+    ("net", Span::ALL),
     ("prim_buffer", Span::ALL),
     ("prim_file", Span::ALL),
     ("prim_net", Span::ALL),

@@ -223,8 +223,8 @@ const SCTP: &[Opt] = &[
     both("nodelay", 3, Bool),
     none("partial_delivery_point").until(V3),
     none("partial_delivery").since(V3),
-    none("peer_addr_params").until(V3),
-    both("peer_addr_params", 9, Structure(&sctp_value::PEER_ADDRESS_PARAMETERS)).since(V3),
+    // OTP lists this one as unsupported, too.
+    none("peer_addr_params"),
     none("peer_auth_chunks"),
     none("primary_addr").until(V3),
     set("primary_addr", 6, Structure(&sctp_value::PRIMARY_ADDRESS)).since(V3),

@@ -49,9 +49,9 @@ pub enum OptionValue {
 }
 use OptionValue::*;
 
-/// `IFNAMSIZ`, and `TCP_CA_NAME_MAX`.
+/// `IFNAMSIZ`, and the most that OTP takes for the name of an algorithm.
 const DEVICE_ROOM: usize = 16;
-const CONGESTION_ROOM: usize = 16;
+const CONGESTION_ROOM: usize = 257;
 
 const KINDS: &[(&str, i32)] = &[
     ("stream", libc::SOCK_STREAM),

@@ -181,11 +181,12 @@ fn receive<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let fd = reader.may_read(&mut s)?;
     // What an earlier receive has kept may be enough.
     if !s.kept.is_empty() && s.kept.len() >= asked {
-        let n = if asked == 0 { s.kept.len() } else { asked };
-        let rest = s.kept.split_off(n);
+        // All that is kept counts, as in OTP.
+        let all = s.kept.len();
+        let rest = s.kept.split_off(if asked == 0 { all } else { asked });
         let data = std::mem::replace(&mut s.kept, rest);
         s.buffers_filled = 0;
-        s.counters.read_part(n);
+        s.counters.read_part(all);
         s.counters.read_packet();
         return reader.finish(&mut s, p.heap.binary(&data));
     }

@@ -13,13 +13,12 @@ const ADDRESS_SIZE: usize = 128;
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Part {
     Association,
-    Byte,
     Short,
     Long,
     Count,
     Address,
-    /// Names of bits, in this many bytes.
-    Flags(&'static [(&'static str, u32)], usize),
+    /// Names of bits, in 16 of them.
+    Flags(&'static [(&'static str, u32)]),
     /// Names of numbers.
     State(&'static [(&'static str, i32)]),
     Nested(&'static Layout),
@@ -98,7 +97,7 @@ pub const SEND_PARAMETERS: Layout = Layout {
     fields: &[
         must("stream", 0, Short),
         told("ssn", 2, Short),
-        must("flags", 4, Flags(SEND_FLAGS, 2)),
+        must("flags", 4, Flags(SEND_FLAGS)),
         must("ppid", 8, Long),
         must("context", 12, Long),
         must("time_to_live", 16, Long),
@@ -113,33 +112,6 @@ pub const PRIMARY_ADDRESS: Layout = Layout {
     name: "",
     size: 4 + ADDRESS_SIZE,
     fields: &[must("assoc_id", 0, Association), must("addr", 4, Address)],
-    query: Query::None,
-};
-const PATH_FLAGS: &[(&str, u32)] = &[
-    ("enable_heartbeats", 1 << 0),
-    ("disable_heartbeats", 1 << 1),
-    ("send_heartbeat_immediately", 1 << 2),
-    ("enable_pmtu_discovery", 1 << 3),
-    ("disable_pmtu_discovery", 1 << 4),
-    ("enable_sack", 1 << 5),
-    ("disable_sack", 1 << 6),
-    ("set_heartbeat_delay_to_zero", 1 << 7),
-    ("ipv6_flowlabel", 1 << 8),
-    ("dscp", 1 << 9),
-];
-pub const PEER_ADDRESS_PARAMETERS: Layout = Layout {
-    name: "sctp_peer_address_parameters",
-    size: 156,
-    fields: &[
-        must("assoc_id", 0, Association),
-        must("addr", 4, Address),
-        must("heartbeat_interval", 132, Long),
-        must("path_max_rxt", 136, Short),
-        must("path_mtu", 138, Long),
-        must("sack_delay", 142, Long),
-        must("flags", 146, Flags(PATH_FLAGS, 4)),
-        may("dscp", 154, Byte),
-    ],
     query: Query::None,
 };
 const PATH_STATES: &[(&str, i32)] = &[
@@ -261,11 +233,10 @@ impl Part {
     fn write(self, to: &mut [u8], t: Term<'_>) -> Option<()> {
         let bytes = match self {
             Association => small_int(t).or(unsigned(t).map(|n| n as i32))?.to_ne_bytes().to_vec(),
-            Byte => vec![unsigned(t)? as u8],
             Short => (unsigned(t)? as u16).to_ne_bytes().to_vec(),
             Long => unsigned(t)?.to_ne_bytes().to_vec(),
             Address => address::decode(t)?.bytes().to_vec(),
-            Flags(names, size) => bits(names, t)?.to_ne_bytes().get(..size)?.to_vec(),
+            Flags(names) => (bits(names, t)? as u16).to_ne_bytes().to_vec(),
             Count | State(_) | Nested(_) => return None,
         };
         to.get_mut(..bytes.len())?.copy_from_slice(&bytes);
@@ -276,13 +247,11 @@ impl Part {
         let short = number16(b, 0).unwrap_or(0);
         match self {
             Association | Long => h.unsigned(long.into()),
-            Byte => h.integer(b.first().copied().unwrap_or(0).into()),
             Short => h.integer(short.into()),
             Count => h.unsigned(number64(b, 0).unwrap_or(0)),
             Address => address::encode(h, b.get(..ADDRESS_SIZE).unwrap_or(b)),
-            Flags(names, size) => {
-                let set = if size == 2 { short.into() } else { long };
-                let named = names.iter().filter(|(_, bit)| set & bit != 0);
+            Flags(names) => {
+                let named = names.iter().filter(|(_, bit)| u32::from(short) & bit != 0);
                 h.list(&named.map(|(name, _)| atom(name)).collect::<Vec<_>>())
             }
             State(names) => match names.iter().find(|(_, n)| *n == long as i32) {
@@ -293,23 +262,11 @@ impl Part {
         }
     }
 }
-/// A number, or a list of names. Not both of a pair that enables and disables.
+/// A number, or a list of names.
 fn bits(names: &[(&str, u32)], t: Term<'_>) -> Option<u32> {
     if let Some(n) = unsigned(t) {
         return Some(n);
     }
-    let mut all = 0;
-    for t in t.list_to_vec()? {
-        let (name, bit) = names.iter().find(|(name, _)| is(t, name))?;
-        let subject = name.strip_prefix("enable_").or(name.strip_prefix("disable_"));
-        let of_subject = |other: &str| {
-            let other = other.strip_prefix("enable_").or(other.strip_prefix("disable_"));
-            subject.is_some() && other == subject
-        };
-        if names.iter().any(|(other, bit)| of_subject(other) && all & bit != 0) {
-            return None;
-        }
-        all |= bit;
-    }
-    Some(all)
+    let bit = |t: Term| names.iter().find(|(name, _)| is(t, name)).map(|(_, bit)| *bit);
+    t.list_to_vec()?.into_iter().try_fold(0, |all, t| Some(all | bit(t)?))
 }

@@ -59,9 +59,9 @@ connecting() ->
 options() ->
     {ok, S} = socket:open(inet, stream, tcp),
     Set = [{{tcp, keepcnt}, 4}, {{tcp, keepidle}, 11}, {{tcp, keepintvl}, 12}, {{tcp, keepcnt}, foo},
-           {{tcp, user_timeout}, 3000}, {{tcp, user_timeout}, -1}, {{tcp, congestion}, <<"reno">>},
-           {{tcp, congestion}, <<"reno", 0, "more">>}, {{tcp, congestion}, "reno"},
-           {{tcp, congestion}, <<"no_such_congestion">>}, {{socket, bindtodevice}, <<"lo">>},
+           {{tcp, user_timeout}, 3000}, {{tcp, user_timeout}, -1}, {{tcp, congestion}, "reno"},
+           {{tcp, congestion}, <<"reno", 0, "more">>}, {{tcp, congestion}, "no_such_congestion"},
+           {{socket, bindtodevice}, <<"lo", 0>>},
            {{socket, timestampns}, true}, {{ip, tos}, reliability}, {{ip, tos}, mincost}, {{ip, tos}, ef},
            {{ip, tos}, nope}, {{ip, tos}, 16#b8}, {{ip, tos}, #{precedence => 5, tos => lowdelay}},
            {{ip, tos}, #{precedence => priority, tos => default}}, {{ip, tos}, #{precedence => foo, tos => 1}},
