@@ -29,7 +29,7 @@ const WITH_VALUE: &[&str] = &[
     "IOs", "JPperf", "JDdump", "JMsingle", "S", "SP", "SDcpu", "SDPcpu", "SDio", "sbt", "sbwtdcpu",
     "sbwtdio", "sbwt", "scl", "sct", "secio", "sfwi", "stbt", "swct", "swtdcpu", "swtdio", "swt",
     "sws", "sss", "sssdcpu", "sssdio", "spp", "sub", "hms", "hmbs", "hpds", "hmax", "hmaxk",
-    "hmaxel", "hmqd", "h", "rg", "pc", "zdbbl", "zdntgc", "zebwt", "zosrl", "web",
+    "hmaxel", "hmaxib", "hmqd", "pad", "h", "rg", "pc", "zdbbl", "zdntgc", "zebwt", "zosrl", "web",
 ];
 /// `+` flags without a value.
 const BARE: &[&str] = &[
