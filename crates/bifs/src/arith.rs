@@ -160,8 +160,11 @@ fn abs<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         View::Small(i) => Ok(p.heap.integer(i.abs())),
         View::Big(b) if b.is_negative() => Ok(p.heap.big(false, b.digits())),
         View::Big(_) => Ok(a[0]),
-        // -0.0 is not below zero and stays.
         View::Float(f) if f < 0.0 => Ok(p.heap.float(-f)),
+        // Before OTP 27 -0.0, which is not below zero, stays.
+        View::Float(f) if f == 0.0 && kvik_release::current().distinguishes_zeros() => {
+            Ok(p.heap.float(0.0))
+        }
         View::Float(_) => Ok(a[0]),
         _ => Err(p.badarg()),
     }

@@ -24,6 +24,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_debug", "disassemble", 1, disassemble_1),
     bif!("erts_debug", "interpreter_size", 0, interpreter_size_0),
     bif!("erts_debug", "instructions", 0, instructions_0),
+    bif!("erts_debug", "unaligned_bitstring", 2, unaligned_bitstring_2, since 29),
 ];
 
 fn flat_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -42,8 +43,26 @@ fn same_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(x.same(y)))
 }
 fn copy_shared_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let [t, _] = *a else { return Err(p.badarg()) };
+    let [t, literals] = *a else { return Err(p.badarg()) };
+    literals.as_bool().ok_or_else(|| p.badarg())?;
     Ok(p.heap.copy(t))
+}
+/// A copy outside the heap that begins at a given bit of its first byte.
+fn unaligned_bitstring_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    /// So many bytes are not on the heap.
+    const OFF_HEAP: usize = 65;
+    let bits = a[0].as_bits().ok_or_else(|| p.badarg())?;
+    let offset = a[1].as_usize().filter(|n| (1..8).contains(n)).ok_or_else(|| p.badarg())?;
+    let (len, bytes) = (bits.bit_len(), bits.to_bytes());
+    let room = (offset + len).div_ceil(8).max(OFF_HEAP) + 1;
+    let (copy, ()) = p.heap.binary_with(room, |to| {
+        for (i, byte) in bytes.iter().enumerate() {
+            to[i] |= byte >> offset;
+            to[i + 1] |= byte << (8 - offset);
+        }
+    });
+    p.heap.bump_reductions((room >> 10) as i64);
+    p.heap.sub_binary(copy, offset, len).ok_or_else(|| p.badarg())
 }
 
 kvik_state::vm_state! {

@@ -25,69 +25,15 @@ pub struct CommandLine {
 
 /// `+` flags that take a value: the next argument, or the rest of the same word.
 const WITH_VALUE: &[&str] = &[
-    "a",
-    "A",
-    "C",
-    "e",
-    "i",
-    "n",
-    "P",
-    "Q",
-    "t",
-    "T",
-    "R",
-    "W",
-    "K",
-    "IOt",
-    "IOp",
-    "IOPt",
-    "IOPp",
-    "IOs",
-    "JPperfdirectory",
-    "JPperf",
-    "JDdump",
-    "JMsingle",
-    "S",
-    "SP",
-    "SDcpu",
-    "SDPcpu",
-    "SDio",
-    "sbt",
-    "sbwtdcpu",
-    "sbwtdio",
-    "sbwt",
-    "scl",
-    "sct",
-    "secio",
-    "sfwi",
-    "stbt",
-    "swct",
-    "swtdcpu",
-    "swtdio",
-    "swt",
-    "sws",
-    "sss",
-    "sssdcpu",
-    "sssdio",
-    "spp",
-    "sub",
-    "hms",
-    "hmbs",
-    "hpds",
-    "hmax",
-    "hmaxk",
-    "hmaxel",
-    "hmqd",
-    "h",
-    "rg",
-    "pc",
-    "zdbbl",
-    "zdntgc",
-    "zebwt",
-    "zhft",
-    "zosrl",
-    "web",
+    "a", "A", "C", "e", "i", "n", "P", "Q", "t", "T", "R", "W", "K", "IOt", "IOp", "IOPt", "IOPp",
+    "IOs", "JPperf", "JDdump", "JMsingle", "S", "SP", "SDcpu", "SDPcpu", "SDio", "sbt", "sbwtdcpu",
+    "sbwtdio", "sbwt", "scl", "sct", "secio", "sfwi", "stbt", "swct", "swtdcpu", "swtdio", "swt",
+    "sws", "sss", "sssdcpu", "sssdio", "spp", "sub", "hms", "hmbs", "hpds", "hmax", "hmaxk",
+    "hmaxel", "hmaxib", "hmqd", "pad", "h", "rg", "pc", "zdbbl", "zdntgc", "zebwt", "zhft",
+    "zosrl", "web",
 ];
+/// A flag whose value is a directory.
+const DIRECTORY: &str = "JPperfdirectory";
 /// `+` flags without a value.
 const BARE: &[&str] = &[
     "B", "Bi", "Bc", "Bd", "c", "d", "ec", "r", "v", "V", "H", "L", "ssrct", "fnl", "fnlw", "fnli",
@@ -198,7 +144,7 @@ fn vm_flag(
 ) -> Result<(), String> {
     let name = &flag[1..];
     let text = |v: OsString| v.to_string_lossy().into_owned();
-    let value = if WITH_VALUE.contains(&name) || is_allocator_flag(name) {
+    let value = if WITH_VALUE.contains(&name) || name == DIRECTORY || is_allocator_flag(name) {
         let v = it.next_if(|v| v != "--").ok_or(format!("Missing argument(s) for '{flag}'."))?;
         Some(text(v))
     } else if let Some(value) = name.strip_prefix("fn").filter(|_| !BARE.contains(&name)) {
@@ -226,7 +172,7 @@ fn vm_flag(
 fn attached(name: &str) -> Option<&'static str> {
     let mut known: Vec<&'static str> =
         WITH_VALUE.iter().chain(WITH_VALUE_BEHIND).copied().collect();
-    known.push("c");
+    known.extend(["c", DIRECTORY]);
     known.sort_by_key(|f| std::cmp::Reverse(f.len()));
     known.into_iter().find(|f| name.len() > f.len() && name.starts_with(f))
 }

@@ -40,9 +40,9 @@ pub struct Gone {
 }
 
 /// Options of signals that are not messages: they are sent even if the connection is busy.
-pub const CONTROL: SendOptions = SendOptions { may_wait: true, may_connect: true };
+pub const CONTROL: SendOptions = SendOptions::ANY;
 /// Options of replies: without a connection the reply is not needed.
-pub const ANSWER: SendOptions = SendOptions { may_wait: true, may_connect: false };
+pub const ANSWER: SendOptions = SendOptions { may_connect: false, ..SendOptions::ANY };
 
 /// Sends a signal. `record` runs under the same lock and notes what to undo when the connection is
 /// lost. Only a sender given as `Some` is suspended.

@@ -15,7 +15,7 @@ use crate::fragments::Whole;
 use crate::node::{RemoteNode, RemoteRef};
 use crate::packet::{FIRST_FRAGMENT, HEADER, NEXT_FRAGMENT, PASS_THROUGH};
 use crate::sender::send_ended;
-use crate::signal::{op, DistFlags, Outgoing, SignalKind};
+use crate::signal::{altact, op, DistFlags, Outgoing, SignalKind};
 use crate::spawn;
 use crate::watchers::{add_watcher, forget_watcher, RemoteMonitor};
 
@@ -191,6 +191,10 @@ fn read(from: &From<'_>, e: Encoded<'_>) -> Option<()> {
         _ => None,
     };
     let mut parts = parts.to_vec();
+    let token_at = match (op, parts.first()) {
+        (op::ALTACT_SIG_SEND, Some(flags)) if low_byte(*flags)? & altact::TOKEN != 0 => Some(3),
+        _ => token_at,
+    };
     let token = match token_at {
         Some(i) if i < parts.len() => Some(OwnedTerm::new(parts.remove(i))),
         Some(_) => return None,
@@ -217,6 +221,10 @@ fn signal(
         }
         (op::ALIAS_SEND | op::ALIAS_SEND_TT, [_, to]) => {
             alias_message(from, to.as_ref()?, payload(rest)?, token);
+        }
+        (op::ALTACT_SIG_SEND, [flags, sender, to, ..]) => {
+            sender.as_pid()?;
+            altact_signal(from, low_byte(*flags)?, (*sender, *to), payload(rest)?, token)?
         }
         (op::LINK, [a, b]) => link(from, from.process(*a)?, *b)?,
         (op::UNLINK, [a, b]) => unlink(from, from.process(*a)?, *b, None)?,
@@ -340,6 +348,60 @@ fn alias_message(from: &From<'_>, to: Ref<'_>, m: OwnedTerm, token: Option<Owned
         }
     };
     deliver(pid, Signal::Run(Box::new(put)));
+}
+
+/// The lowest byte of a number that is not negative, however large.
+fn low_byte(t: Term<'_>) -> Option<u8> {
+    match t.view() {
+        View::Small(n) if n >= 0 => Some(n as u8),
+        View::Big(b) if !b.is_negative() => b.digits().first().map(|d| *d as u8),
+        _ => None,
+    }
+}
+/// A message or exit signal to a process, a name or an alias, perhaps with priority.
+fn altact_signal(
+    from: &From<'_>,
+    flags: u8,
+    (sender, to): (Term<'_>, Term<'_>),
+    payload: OwnedTerm,
+    token: Option<OwnedTerm>,
+) -> Option<()> {
+    let (is, priority) = (|flag| flags & flag != 0, flags & altact::PRIORITY != 0);
+    let exits = is(altact::EXIT).then(|| from.process(sender));
+    if is(altact::ALIAS) {
+        let to = to.as_ref().filter(|_| !is(altact::NAME))?;
+        match exits {
+            Some(r) => exit_alias(r?, to, payload, priority),
+            None if priority => priority_message(from, to, payload, token),
+            None => alias_message(from, to, payload, token),
+        }
+        return Some(());
+    }
+    let pid = match is(altact::NAME) {
+        true => registry::whereis_process(to.as_atom()?),
+        false => {
+            to.as_pid()?;
+            to.as_local_pid()
+        }
+    };
+    match (exits, pid) {
+        (Some(r), Some(pid)) => exit(r?, Term::local_pid(pid), payload, token)?,
+        (Some(_), None) => (),
+        (None, pid) => message(from, pid, payload, token),
+    }
+    Some(())
+}
+fn priority_message(from: &From<'_>, to: Ref<'_>, m: OwnedTerm, token: Option<OwnedTerm>) {
+    let Ref::Local(r) = to else { return };
+    let (Some(pid), alias) = (r.alias_pid(), RefId::of(r)) else { return };
+    let token = token.filter(is_token).or_else(|| seq_trace::on().then(OwnedTerm::default));
+    let from = from.node.name.into();
+    control(pid, Control::PriorityMessage { alias, from, message: m, token });
+}
+fn exit_alias(r: RemotePid, to: Ref<'_>, reason: OwnedTerm, priority: bool) {
+    let Ref::Local(to) = to else { return };
+    let (Some(pid), alias) = (to.alias_pid(), RefId::of(to)) else { return };
+    control(pid, Control::ExitAlias { alias, priority, from: r.owned(), reason });
 }
 
 fn link(from: &From<'_>, r: RemotePid, to: Term<'_>) -> Option<()> {

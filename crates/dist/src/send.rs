@@ -41,6 +41,7 @@ pub fn send(p: &Proc, to: Term<'_>, m: Term<'_>, way: SendOptions) -> Sent {
     let token = seq_trace::on().then(|| p.seq_send(to, m)).filter(|t| !t.term().is_nil());
     let token = token.as_ref().map(OwnedTerm::term);
     let parts = [p.self_pid(), to_part];
+    let kind = if way.priority { SignalKind::SendPriority } else { kind };
     let o = Outgoing { kind, parts: &parts, payload: Some(m), token };
     let sender = way.may_wait.then_some(p.pid());
     let sent = connect::send(&node, &o, way, sender, |_| ());
@@ -101,7 +102,7 @@ pub fn tell(from: u32, what: RemoteSignal<'_>, waits: bool) -> SignalDelivery {
             done(node.is_some_and(|node| node.lock().links.remove(&(from, r))))
         }
         RemoteSignal::Ended(r, reason, token) => done(ended(from, r, reason, token)),
-        RemoteSignal::Exit(to, reason) => exit(sender, to, reason),
+        RemoteSignal::Exit(to, reason, priority) => exit(sender, to, reason, priority),
         RemoteSignal::Monitor(id, t) => monitor(sender, id, t),
         RemoteSignal::Demonitor(id, t) => demonitor(sender, id, t),
         RemoteSignal::Down(id, reason) => done(tell_watcher(id, reason)),
@@ -127,10 +128,18 @@ fn ended(from: u32, r: RemotePid, reason: &OwnedTerm, token: Option<&OwnedTerm>)
     let linked = node.lock().links.remove(&(from, r));
     linked && send_ended(&node, from, r, reason.term(), token.map(OwnedTerm::term))
 }
-fn exit(sender: Sender, to: Term<'_>, reason: Term<'_>) -> SignalDelivery {
-    let Some((name, part)) = watched(to) else { return SignalDelivery::Unreachable };
+fn exit(sender: Sender, to: Term<'_>, reason: Term<'_>, priority: bool) -> SignalDelivery {
+    let there = |name: &Atom| *name != this::name() && this::is_alive();
+    let Some((name, kind, part)) = destination(to).filter(|d| there(&d.0)) else {
+        return SignalDelivery::Unreachable;
+    };
+    let kind = match (kind, priority) {
+        (_, true) => SignalKind::ExitPriority,
+        (SignalKind::SendAlias, false) => SignalKind::ExitAlias,
+        (_, false) => SignalKind::Exit,
+    };
     let parts = [Term::local_pid(sender.pid), part];
-    let o = Outgoing { kind: SignalKind::Exit, parts: &parts, payload: Some(reason), token: None };
+    let o = Outgoing { kind, parts: &parts, payload: Some(reason), token: None };
     sender.send(&node::of(name), &o, CONTROL, |_| ())
 }
 fn monitor(sender: Sender, id: RefId, t: Term<'_>) -> SignalDelivery {

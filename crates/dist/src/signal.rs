@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use kvik_etf::{AtomRefs, EncodeOpts, Encoding};
 use kvik_heap::OwnedTerm;
-use kvik_term::{am, Term};
+use kvik_term::{am, Term, View};
 
 use crate::fragments::{LargeMessage, OutgoingSignal};
 use crate::packet::{Form, Packet, FRAGMENT_BYTES};
@@ -45,6 +45,7 @@ flags! {
     SPAWN = 1 << 32;
     V4_NC = 4 << 32;
     ALIAS = 8 << 32;
+    ALTACT_SIG = 0x20 << 32;
 }
 impl DistFlags {
     /// Flags that a peer must have.
@@ -64,7 +65,7 @@ impl DistFlags {
         DistFlags::MANDATORY | kvik_release::current().dist_flags
     }
 
-    /// The flags we offer: all of OTP's.
+    /// The flags we offer under every release: all of OTP's.
     pub const OFFERED: u64 = DistFlags::MANDATORY
         | DistFlags::DIST_MONITOR
         | DistFlags::DIST_MONITOR_NAME
@@ -81,6 +82,11 @@ impl DistFlags {
         | DistFlags::SPAWN
         | DistFlags::V4_NC
         | DistFlags::ALIAS;
+    /// The same for the release that runs.
+    pub fn offered() -> u64 {
+        let priority = kvik_release::current().has_priority_messages();
+        DistFlags::OFFERED | if priority { DistFlags::ALTACT_SIG } else { 0 }
+    }
     /// Flags that a controller may refuse.
     pub const REJECTABLE: u64 = DistFlags::DIST_HDR_ATOM_CACHE
         | DistFlags::HIDDEN_ATOM_CACHE
@@ -133,6 +139,21 @@ pub mod op {
     pub const ALIAS_SEND_TT: u8 = 34;
     pub const UNLINK_ID: u8 = 35;
     pub const UNLINK_ID_ACK: u8 = 36;
+    /// A message or an exit signal that may be one with priority; [`super::altact`] has its flags.
+    pub const ALTACT_SIG_SEND: u8 = 37;
+}
+
+/// Flags of the operation [`op::ALTACT_SIG_SEND`]; others are ignored.
+pub mod altact {
+    pub const PRIORITY: u8 = 1;
+    /// A token of sequential tracing follows.
+    pub const TOKEN: u8 = 2;
+    /// The receiver is an alias.
+    pub const ALIAS: u8 = 4;
+    /// The receiver is a name.
+    pub const NAME: u8 = 8;
+    /// An exit signal, not a message.
+    pub const EXIT: u8 = 16;
 }
 
 /// A kind of signal, independent of the operation number that encodes it.
@@ -144,6 +165,8 @@ pub enum SignalKind {
     SendName,
     /// Sender, alias; a message.
     SendAlias,
+    /// Sender, receiver (a pid, a name or an alias); a message.
+    SendPriority,
     /// From, to.
     Link,
     /// Number, from, to.
@@ -152,6 +175,10 @@ pub enum SignalKind {
     /// From, to; a reason.
     Ended,
     Exit,
+    /// From, alias; a reason.
+    ExitAlias,
+    /// From, to (a pid or an alias); a reason.
+    ExitPriority,
     /// Watcher, watched, reference.
     Monitor,
     Demonitor,
@@ -220,12 +247,48 @@ impl HeldSignal {
 }
 
 impl Outgoing<'_, '_> {
+    /// The flags of the operation that has them, if that encodes this kind of signal and the other
+    /// node knows it.
+    fn altact(&self, f: DistFlags) -> Option<u8> {
+        let kind = match self.kind {
+            SignalKind::SendAlias => 0,
+            SignalKind::SendPriority => altact::PRIORITY,
+            SignalKind::ExitAlias => altact::EXIT,
+            SignalKind::ExitPriority => altact::EXIT | altact::PRIORITY,
+            _ => return None,
+        };
+        let receiver = match self.parts.last()?.view() {
+            View::Ref(_) => altact::ALIAS,
+            View::Atom(_) => altact::NAME,
+            _ => 0,
+        };
+        let token = if self.token.is_some() { altact::TOKEN } else { 0 };
+        f.has(DistFlags::ALTACT_SIG).then_some(kind | receiver | token)
+    }
+    /// The kind of signal that a node gets which knows no priority.
+    fn without_priority(&self) -> Option<SignalKind> {
+        let alias = || self.parts.last().is_some_and(|to| to.as_ref().is_some());
+        Some(match self.kind {
+            SignalKind::SendPriority if alias() => SignalKind::SendAlias,
+            SignalKind::SendPriority if self.parts.last()?.as_atom().is_some() => {
+                SignalKind::SendName
+            }
+            SignalKind::SendPriority => SignalKind::Send,
+            SignalKind::ExitAlias => return None,
+            SignalKind::ExitPriority if alias() => return None,
+            SignalKind::ExitPriority => SignalKind::Exit,
+            kind => kind,
+        })
+    }
     /// The operation number, and whether the reason follows as a separate term.
     fn operation(&self, f: DistFlags) -> Option<(u8, bool)> {
         let t = self.token.is_some();
         let one_of = |plain, traced| if t { traced } else { plain };
         let late = f.has(DistFlags::EXIT_PAYLOAD);
-        Some(match self.kind {
+        if self.altact(f).is_some() {
+            return Some((op::ALTACT_SIG_SEND, true));
+        }
+        Some(match self.without_priority()? {
             SignalKind::Send if f.has(DistFlags::SEND_SENDER) => {
                 (one_of(op::SEND_SENDER, op::SEND_SENDER_TT), true)
             }
@@ -248,7 +311,10 @@ impl Outgoing<'_, '_> {
             SignalKind::SpawnRequest => (one_of(op::SPAWN_REQUEST, op::SPAWN_REQUEST_TT), true),
             SignalKind::SpawnReply => (one_of(op::SPAWN_REPLY, op::SPAWN_REPLY_TT), true),
             // The other node does not know this operation.
-            SignalKind::UnlinkAck
+            SignalKind::SendPriority
+            | SignalKind::ExitAlias
+            | SignalKind::ExitPriority
+            | SignalKind::UnlinkAck
             | SignalKind::Monitor
             | SignalKind::Demonitor
             | SignalKind::Down => return None,
@@ -274,6 +340,9 @@ impl Outgoing<'_, '_> {
             op::REG_SEND | op::REG_SEND_TT => parts.insert(1, empty),
             op::UNLINK => {
                 parts.remove(0);
+            }
+            op::ALTACT_SIG_SEND => {
+                parts.insert(0, Term::int(self.altact(f).unwrap_or_default().into()))
             }
             _ => {}
         }

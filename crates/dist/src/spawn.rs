@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kvik_bifs::process::spawn::{mfa, option, SpawnReply};
 use kvik_heap::OwnedTerm;
-use kvik_proc::links_monitors::{AliasKind, MonitoredBy, Monitoring, Target};
+use kvik_proc::links_monitors::{AliasKind, MonitorOptions, MonitoredBy, Monitoring, Target};
 use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::spawn::{spawn, SpawnOptions};
 use kvik_proc::{seq_trace, BifResult, Proc, RefId, RemotePid, ABROAD};
@@ -41,6 +41,10 @@ fn asked<'h>(all: Vec<Term<'h>>) -> Asked<'h> {
                 good &= known;
                 theirs.push(am::monitor.into());
             }
+            Some(am::link) if kvik_release::current().has_priority_messages() => {
+                good &= known;
+                theirs.push(am::link.into());
+            }
             _ => theirs.push(t),
         }
     }
@@ -65,7 +69,7 @@ pub fn request<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Ok(am::badarg.into());
     }
     let monitors = options.monitor.is_some();
-    let alias = options.monitor.as_ref().and_then(|m| m.1);
+    let alias = options.monitor.as_ref().and_then(|m| m.alias);
     let id = RefId::next();
     let r = match alias {
         Some(_) => p.heap.alias_ref_of_numbers(id.0, p.pid()),
@@ -76,6 +80,7 @@ pub fn request<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         reply,
         monitor: options.monitor,
         link: options.link,
+        priority_link: options.priority_link,
         ended: None,
         child: None,
     };
@@ -187,13 +192,19 @@ fn succeed(p: &Proc, from: Term<'static>, id: RefId, s: Spawn, r: Answer) {
         Ok(child) => child,
         Err(why) => return tell_failure(p, id, &s, why, from, Some(token)),
     };
-    let alias = s.monitor.as_ref().and_then(|m| m.1);
+    let alias = s.monitor.as_ref().and_then(|m| m.alias);
     if flags & LINKED != 0 {
         p.linked_remote(child);
+        p.prioritize_link(child.owned().term(), s.priority_link);
     }
-    if let (Some((tag, alias)), true) = (s.monitor, flags & MONITORED != 0) {
+    if let (Some(MonitorOptions { tag, alias, priority }), true) =
+        (s.monitor, flags & MONITORED != 0)
+    {
         let target = Target::Remote(child.owned());
         p.with_cold(|x| x.monitoring.insert(id, Monitoring { target, tag, alias }));
+        if priority {
+            p.prioritize_monitor(id);
+        }
     }
     if s.reply.success {
         answer(p, (id, alias.is_some()), &s.reply, (from, Some(token)), am::ok, |h| child.term(h));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kvik_bifs::process::spawn::SpawnReply;
 use kvik_heap::OwnedTerm;
-use kvik_proc::links_monitors::AliasKind;
+use kvik_proc::links_monitors::MonitorOptions;
 use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::{Proc, RefId, RemotePid};
 use kvik_term::{am, Atom, Term};
@@ -13,9 +13,10 @@ use kvik_term::{am, Atom, Term};
 pub struct Spawn {
     pub parent: u32,
     pub reply: SpawnReply,
-    /// The monitor to create on success: its tag and the alias's kind.
-    pub monitor: Option<(Option<OwnedTerm>, Option<AliasKind>)>,
+    /// The monitor to create on success.
+    pub monitor: Option<MonitorOptions>,
     pub link: bool,
+    pub priority_link: bool,
     /// The parent ended with this reason, or gave the request up.
     pub ended: Option<OwnedTerm>,
     /// Set if the reply came after the parent ended, but before its exit reason was known.
@@ -31,7 +32,7 @@ pub fn tell_failure(
     from: Term<'static>,
     token: Option<OwnedTerm>,
 ) {
-    let alias = s.monitor.as_ref().and_then(|m| m.1);
+    let alias = s.monitor.as_ref().and_then(|m| m.alias);
     p.with_cold(|x| {
         x.aliases.remove(&id);
     });

@@ -25,7 +25,7 @@ pub use load::{name_atoms, prepare, LoadError};
 pub use load_buffers::free_buffers;
 pub use rt::trace::{
     capture, goes_on, of_process, returns, slots, stacktrace, uses_code, uses_old_code, StackSlot,
-    DEPTH as BACKTRACE_DEPTH, LINE_NUMBERS,
+    LINE_NUMBERS,
 };
 
 /// Why a process stopped running.

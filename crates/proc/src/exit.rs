@@ -1,18 +1,22 @@
 //! The end of a process.
 
+use std::sync::atomic::Ordering;
+
 use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
 use kvik_term::{am, Term};
 
 use crate::bif::ErrorClass;
 use crate::exit_progress::ExitProgress;
+use crate::hooks::hooks;
+use crate::limits::BACKTRACE_DEPTH;
 use crate::links_monitors::LinkState;
 use crate::process::{flag, table, RunToken};
 use crate::seq_trace_types::Parting;
 use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable};
 use crate::signal_types::{Control, Signal};
 use crate::system_tasks::Dropped;
-use crate::{clock, logger, registry, tracing_on, Proc};
+use crate::{clock, logger, node, registry, tracing_on, Proc};
 
 /// How far an ending process has come.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -245,18 +249,26 @@ pub fn log_warning_of_node(text: &str) {
 
 /// Logs a heap that exceeds its limit.
 pub(crate) fn report_heap(p: &Proc, s: &crate::limits::MaxHeap) {
-    const FORMAT: &str = "     Process:            ~p ~n     Context:            maximum heap size reached~n     Max Heap Size:      ~p~n     Total Heap Size:    ~p~n     Kill:               ~p~n     Error Logger:       ~p~n     Message Queue Len:  ~p~n     GC Info:            ~p~n";
+    const FORMAT: &str = "~n     Context:            maximum heap size reached~n     Max Heap Size:      ~p~n     Total Heap Size:    ~p~n     Kill:               ~p~n     Error Logger:       ~p~n     Message Queue Len:  ~p~n     GC Info:            ~p~n";
+    let (alive, stack) = (node::is_alive(), kvik_release::current().limits_shared_binaries());
+    let of_node = if alive { "on node ~p" } else { "" };
+    let of_stack = if stack { "     Stacktrace:         ~p~n" } else { "" };
+    let format = format!("     Process:            ~p {of_node}{FORMAT}{of_stack}");
     let sizes = p.heap.sizes();
     let (total, queue) = (sizes.block + sizes.old_block + sizes.fragments, p.message_count());
-    log_error(p, FORMAT, |h| {
-        h.list(&[
-            p.self_pid(),
+    log_error(p, &format, |h| {
+        let mut args = vec![p.self_pid()];
+        args.extend(alive.then(|| Term::from(node::name())));
+        args.extend([
             h.integer(s.size as i64),
             h.integer(total as i64),
             s.kill.into(),
             s.log.into(),
             h.integer(queue as i64),
             p.gc_info(h),
-        ])
+        ]);
+        let depth = BACKTRACE_DEPTH.load(Ordering::Relaxed);
+        args.extend(stack.then(|| (hooks().stacktrace)(p, h, true, depth)));
+        h.list(&args)
     });
 }

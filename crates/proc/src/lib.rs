@@ -22,6 +22,7 @@ pub mod links_monitors;
 pub mod logger;
 mod message_queue;
 pub mod node;
+pub mod priority;
 pub mod process;
 pub mod receive;
 pub mod registry;

@@ -1,6 +1,6 @@
-//! Limits of a process's heap.
+//! Limits of a process's heap and of its stack traces.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::Mutex;
 
 use kvik_heap::Heap;
@@ -19,10 +19,12 @@ pub struct MaxHeap {
     pub size: usize,
     pub kill: bool,
     pub log: bool,
+    /// Binaries outside the heap that it refers to count too.
+    pub shared_binaries: bool,
 }
 
 impl MaxHeap {
-    const NONE: MaxHeap = MaxHeap { size: 0, kill: true, log: true };
+    const NONE: MaxHeap = MaxHeap { size: 0, kill: true, log: true, shared_binaries: false };
 
     /// Parses a number of words, or a map with `size` and switches; a missing switch has the
     /// system's value.
@@ -38,11 +40,16 @@ impl MaxHeap {
         }
         let m = t.as_map()?;
         let switch = |k: Atom, d: bool| map::get(m, k.into()).map_or(Some(d), |b| b.as_bool());
-        Some(MaxHeap {
+        let mut new = MaxHeap {
             size: map::get(m, am::size.into())?.as_usize()?,
             kill: switch(am::kill, default.kill)?,
             log: switch(am::error_logger, default.log)?,
-        })
+            ..default
+        };
+        if kvik_release::current().limits_shared_binaries() {
+            new.shared_binaries = switch(am::include_shared_binaries, default.shared_binaries)?;
+        }
+        Some(new)
     }
     /// The setting for new processes.
     pub fn system() -> MaxHeap {
@@ -56,11 +63,15 @@ impl MaxHeap {
         p.rare(|x| x.max_heap_size).flatten().unwrap_or(MaxHeap::NONE)
     }
     pub fn map<'h>(self, h: &'h Heap) -> Term<'h> {
-        h.map_of_atoms(&[
+        let mut all = vec![
             (am::error_logger, self.log.into()),
             (am::kill, self.kill.into()),
             (am::size, h.unsigned(self.size as u64)),
-        ])
+        ];
+        if kvik_release::current().limits_shared_binaries() {
+            all.push((am::include_shared_binaries, self.shared_binaries.into()));
+        }
+        h.map_of_atoms(&all)
     }
 }
 
@@ -74,6 +85,7 @@ pub struct Defaults {
     pub fullsweep_after: usize,
     pub max_heap: MaxHeap,
     pub off_heap_queue: bool,
+    pub async_dist: bool,
 }
 
 impl Defaults {
@@ -84,6 +96,7 @@ impl Defaults {
         fullsweep_after: 65_535,
         max_heap: MaxHeap::NONE,
         off_heap_queue: false,
+        async_dist: false,
     };
     pub fn get() -> Defaults {
         *DEFAULTS.lock().unwrap_or_else(|e| e.into_inner())
@@ -110,6 +123,8 @@ impl Defaults {
 kvik_state::vm_state! {
     static DEFAULTS: Mutex<Defaults> = Mutex::new(Defaults::USUAL);
     static NON_DEFAULT: AtomicBool = AtomicBool::new(false);
+    /// `erlang:system_flag(backtrace_depth, N)`
+    pub static BACKTRACE_DEPTH: AtomicUsize = AtomicUsize::new(8);
 }
 
 /// The smallest of OTP's heap sizes that holds that many words: 12, 38, each the sum of the two

@@ -61,6 +61,15 @@ pub struct Monitoring {
     pub alias: Option<AliasKind>,
 }
 
+/// The options of a monitor.
+#[derive(Default)]
+pub struct MonitorOptions {
+    pub tag: Option<OwnedTerm>,
+    pub alias: Option<AliasKind>,
+    /// Its message is a priority message.
+    pub priority: bool,
+}
+
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum AliasKind {
     ExplicitUnalias,

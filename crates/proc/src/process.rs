@@ -16,6 +16,7 @@ use kvik_term::{am, Atom, Export, Term};
 use crate::exit_progress::ExitProgress;
 use crate::links_monitors::{Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::message_queue::Places;
+use crate::priority::PriorityItems;
 use crate::relation_tree::RelationTree;
 use crate::remote_types::RemotePid;
 use crate::saved_calls::SavedCalls;
@@ -222,6 +223,7 @@ pub struct RareState {
     pub spawning: BTreeSet<RefId>,
     /// The process of another node that spawned it.
     pub remote_parent: Option<RemotePid>,
+    pub priority: Option<Box<PriorityItems>>,
 }
 
 /// Called when the literals were copied.
@@ -254,6 +256,7 @@ impl Default for RareState {
             remote_links: BTreeMap::new(),
             spawning: BTreeSet::new(),
             remote_parent: None,
+            priority: None,
         }
     }
 }

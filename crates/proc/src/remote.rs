@@ -66,6 +66,7 @@ impl Proc {
         }
         let id = unlink_id();
         self.set_remote_link(from, Some(LinkState::Unlinking(id)));
+        self.end_priority_link(from.owned().term());
         if !self.tell_abroad(RemoteSignal::Unlink(from, id)) {
             self.set_remote_link(from, None);
         }
@@ -80,6 +81,7 @@ impl Proc {
     pub fn remote_has_unlinked(&self, from: RemotePid) {
         if self.remote_link(from) == Some(LinkState::Linked) {
             self.set_remote_link(from, None);
+            self.end_priority_link(from.owned().term());
         }
     }
     /// The other side has acknowledged this process's unlink. True if the link is gone.

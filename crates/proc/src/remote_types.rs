@@ -48,8 +48,8 @@ pub enum RemoteSignal<'a> {
     Forget(RemotePid),
     /// The end of a linked process, with a token of sequential tracing.
     Ended(RemotePid, &'a OwnedTerm, Option<&'a OwnedTerm>),
-    /// `exit/2`
-    Exit(Term<'a>, Term<'a>),
+    /// `exit/2,3`: to a process or an alias, and with priority if it is an alias for such.
+    Exit(Term<'a>, Term<'a>, bool),
     /// A pid or `{Name, Node}`.
     Monitor(RefId, Term<'a>),
     Demonitor(RefId, Term<'a>),
@@ -90,8 +90,10 @@ pub struct SendOptions {
     pub may_wait: bool,
     /// A connection may be requested, if none is being made.
     pub may_connect: bool,
+    /// If the receiver is an alias for priority messages, it gets one.
+    pub priority: bool,
 }
 impl SendOptions {
     /// The options of `!`.
-    pub const ANY: SendOptions = SendOptions { may_wait: true, may_connect: true };
+    pub const ANY: SendOptions = SendOptions { may_wait: true, may_connect: true, priority: false };
 }

@@ -26,6 +26,9 @@ impl Proc {
     }
     #[inline]
     pub fn send_to(&self, to: Term<'_>, m: Term<'_>, way: SendOptions) -> Sent {
+        if way.priority && self.send_priority(to, m) {
+            return Sent::Ok;
+        }
         if tracing_on::on_or_timed() && self.send_noticed(to, m) {
             return Sent::Ok;
         }

@@ -219,7 +219,7 @@ impl Proc {
         }
     }
     /// Makes it a carrier: from now on it handles token information.
-    fn carry(&self) {
+    pub(crate) fn carry(&self) {
         if self.set_flag(flag::SEQ, true) {
             return;
         }

@@ -32,9 +32,10 @@ fn price(s: &Signal) -> i64 {
     match s {
         Signal::Message(_) | Signal::Time => 1,
         Signal::Control(c) => match **c {
-            Control::Exit { .. } | Control::Down { .. } | Control::Unlink { .. } => {
-                PARTS_PER_REDUCTION
-            }
+            Control::Exit { .. }
+            | Control::ExitAlias { .. }
+            | Control::Down { .. }
+            | Control::Unlink { .. } => PARTS_PER_REDUCTION,
             _ => 1,
         },
         Signal::Run(_) => PARTS_PER_REDUCTION,

@@ -89,6 +89,7 @@ impl Proc {
                         x.links.remove(&Link::key(from));
                     }
                 });
+                self.end_priority_link(from);
                 let ack = Control::UnlinkAck { from: self.self_pid(), id };
                 send_to_peer(from, self.pid(), ack);
             }
@@ -100,6 +101,16 @@ impl Proc {
             }),
             Control::Exit { from, linked, reason, token } => {
                 self.exit_signal(from, linked, reason, token)
+            }
+            Control::PriorityMessage { alias, from, message, token } => {
+                self.priority_message(alias, from, message, token)
+            }
+            Control::ExitAlias { alias, priority, from, reason } => {
+                // Unlike `exit/2`, one from the process itself is as any other.
+                let ignored = reason.term().is_atom(am::normal) && !self.flag(flag::TRAP_EXIT);
+                if let Some(priority) = self.exit_of_alias(alias, priority).filter(|_| !ignored) {
+                    self.take_exit(from, false, reason, None, priority)
+                }
             }
             Control::Monitor { from, id, name } => self.with_cold(|x| {
                 x.monitored_by.insert(id, MonitoredBy { pid: from, name });
@@ -137,22 +148,29 @@ impl Proc {
         let mut extra = self.extra.borrow_mut();
         let Some(x) = extra.get_mut() else { return false };
         let Some(&once) = x.aliases.get(&id) else { return false };
-        if once {
-            x.aliases.remove(&id);
-            // The reply also ends the monitor the alias came with.
-            let ends = |m: &Monitoring| m.alias == Some(AliasKind::ReplyDemonitor);
-            if x.monitoring.get(&id).is_some_and(ends) {
-                let m = x.monitoring.remove(&id);
-                let older = match m {
-                    Some(m) => x.ended.replace((id, m.target)),
-                    None => None,
-                };
-                drop(extra);
-                self.set_flag(flag::SIGNALLED, true);
-                if let Some((id, target)) = older {
-                    send_demonitor(self.pid(), id, &target);
-                }
-            }
+        if !once {
+            return true;
+        }
+        x.aliases.remove(&id);
+        // The reply also ends the monitor the alias came with.
+        let ends = |m: &Monitoring| m.alias == Some(AliasKind::ReplyDemonitor);
+        let ended = match x.monitoring.get(&id).is_some_and(ends) {
+            true => x.monitoring.remove(&id),
+            false => None,
+        };
+        let ends_monitor = ended.is_some();
+        let older = ended.and_then(|m| x.ended.replace((id, m.target)));
+        let prioritized = x.rare.as_ref().is_some_and(|x| x.priority.is_some());
+        drop(extra);
+        if prioritized {
+            self.end_priority_alias(id);
+            self.end_priority_monitor(id);
+        }
+        if ends_monitor {
+            self.set_flag(flag::SIGNALLED, true);
+        }
+        if let Some((id, target)) = older {
+            send_demonitor(self.pid(), id, &target);
         }
         true
     }
@@ -192,12 +210,28 @@ impl Proc {
                 return;
             }
         }
+        let priority = linked && self.end_priority_link(from.term());
+        self.take_exit(from, linked, reason, token, priority)
+    }
+    /// An exit signal that has an effect. `priority`: where it becomes a message, that is one with
+    /// priority.
+    fn take_exit(
+        &self,
+        from: OwnedTerm,
+        linked: bool,
+        reason: OwnedTerm,
+        token: Option<Box<OwnedTerm>>,
+        priority: bool,
+    ) {
         let kill = !linked && reason.term().is_atom(am::kill);
         if kill {
             return self.begin_exit(OwnedTerm::immediate(Term::atom(am::killed)));
         }
         if self.flag(flag::TRAP_EXIT) {
-            if token.is_some() || self.flag(flag::SEQ) {
+            if priority {
+                let m = message(|h| exit_message(h, &from, &reason));
+                self.put_priority(origin(from.term()), m, token.map(|t| *t));
+            } else if token.is_some() || self.flag(flag::SEQ) {
                 let m = message(|h| exit_message(h, &from, &reason));
                 let token = token.map_or_else(OwnedTerm::default, |t| *t);
                 self.put_tokened_from(origin(from.term()), m, token);
@@ -236,6 +270,10 @@ impl Proc {
             m
         });
         if let Some(m) = m {
+            if self.end_priority_monitor(id) {
+                let down = message(|h| down_message(h, self.pid(), id, &m, reason));
+                return self.put_priority(watched(&m.target), down, None);
+            }
             if let (Target::Remote(_), true) = (&m.target, self.flag(flag::SEQ)) {
                 // Like any signal of another node, it ends the receiver's token.
                 let down = message(|h| down_message(h, self.pid(), id, &m, reason));
@@ -370,6 +408,7 @@ impl Proc {
             }
         });
         if was {
+            self.end_priority_link(from);
             self.trace_procs("unlink", from);
             if from.as_local_port().is_some() {
                 self.with_links(|x| {
@@ -429,6 +468,7 @@ impl Proc {
         });
         match m {
             Some(m) => {
+                self.end_priority_monitor(id);
                 match &m.target {
                     Target::Remote(t) => {
                         let _ = self.tell_abroad(RemoteSignal::Demonitor(id, t.term()));
@@ -463,10 +503,15 @@ impl Proc {
     /// Called after a collection: if the heap has more words than `max_heap_size` allows, the
     /// process is killed and the logger told, each unless the setting says otherwise.
     pub fn check_heap(&self, stats: &kvik_heap::GcStats) -> Result<(), crate::Raised> {
-        if stats.over.is_none_or(|o| o.used + self.queue_words() <= o.max) {
+        let Some(words) = stats.over else { return Ok(()) };
+        let setting = crate::limits::MaxHeap::of(self);
+        let binaries = match setting.shared_binaries {
+            true => self.heap.sizes().off_heap_bytes / 8,
+            false => 0,
+        };
+        if words.used + self.queue_words() + binaries <= words.max {
             return Ok(());
         }
-        let setting = crate::limits::MaxHeap::of(self);
         if setting.log {
             crate::exit::report_heap(self, &setting);
         }

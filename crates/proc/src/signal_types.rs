@@ -126,6 +126,22 @@ pub enum Control {
         id: RefId,
         reason: OwnedTerm,
     },
+    /// A message to an alias, sent with priority; with a token of sequential tracing (an empty
+    /// list: none) while there are any.
+    PriorityMessage {
+        alias: RefId,
+        /// As in `MessageOf`.
+        from: Term<'static>,
+        message: OwnedTerm,
+        token: Option<OwnedTerm>,
+    },
+    /// An exit signal to an alias.
+    ExitAlias {
+        alias: RefId,
+        priority: bool,
+        from: OwnedTerm,
+        reason: OwnedTerm,
+    },
     /// Another process suspends it, once more or once less.
     Suspend {
         by: u32,
@@ -143,6 +159,7 @@ impl Control {
             self,
             Control::Unlink { .. }
                 | Control::AliasMessage { .. }
+                | Control::PriorityMessage { .. }
                 | Control::Suspend { .. }
                 | Control::Resume { .. }
         )

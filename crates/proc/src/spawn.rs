@@ -1,27 +1,30 @@
 //! Making processes.
 
 use kvik_heap::roots::Root;
-use kvik_heap::{Heap, OwnedTerm};
+use kvik_heap::Heap;
 use kvik_term::{Atom, Term};
 
 use crate::hooks::hooks;
 use crate::limits::{next_heap_size, Defaults, MaxHeap};
-use crate::links_monitors::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
+use crate::links_monitors::{
+    AliasKind, Link, LinkState, MonitorOptions, MonitoredBy, Monitoring, Target,
+};
 use crate::process::{flag, table, Priority, RunToken, Shared, Task};
 use crate::signal_types::RefId;
 use crate::{sched, Proc, RemotePid};
 
 pub struct SpawnOptions {
     pub link: bool,
-    /// Monitor it, with this tag and alias.
-    pub monitor: Option<(Option<OwnedTerm>, Option<AliasKind>)>,
+    /// The parent gets the exit signal over the link as a priority message.
+    pub priority_link: bool,
+    pub monitor: Option<MonitorOptions>,
     pub priority: Priority,
     pub min_heap_size: Option<usize>,
     pub min_bin_vheap_size: Option<usize>,
     pub fullsweep_after: Option<usize>,
     pub max_heap_size: Option<MaxHeap>,
     pub off_heap_queue: Option<bool>,
-    pub async_dist: bool,
+    pub async_dist: Option<bool>,
     /// Bound to this scheduler, counted from 1; 0 for none.
     pub scheduler: usize,
     /// The spawn request as reported by sequential tracing.
@@ -34,6 +37,7 @@ impl Default for SpawnOptions {
     fn default() -> Self {
         SpawnOptions {
             link: false,
+            priority_link: false,
             monitor: None,
             priority: Priority::Normal,
             min_heap_size: None,
@@ -41,7 +45,7 @@ impl Default for SpawnOptions {
             fullsweep_after: None,
             max_heap_size: None,
             off_heap_queue: None,
-            async_dist: false,
+            async_dist: None,
             scheduler: 0,
             request: None,
             system: false,
@@ -57,6 +61,7 @@ impl SpawnOptions {
         self.fullsweep_after.get_or_insert(d.fullsweep_after);
         self.max_heap_size.get_or_insert(d.max_heap);
         self.off_heap_queue.get_or_insert(d.off_heap_queue);
+        self.async_dist.get_or_insert(d.async_dist);
     }
 }
 
@@ -192,7 +197,7 @@ fn set_options(p: &Proc, o: &mut SpawnOptions) {
         me.set_system();
     }
     p.set_flag(flag::OFF_HEAP_QUEUE, o.off_heap_queue.unwrap_or(false));
-    if o.async_dist {
+    if o.async_dist == Some(true) {
         p.with_rare(|x| x.async_dist = true);
     }
     if o.scheduler != 0 {
@@ -222,8 +227,9 @@ fn relate(parent: &Proc, p: &Proc, o: &mut SpawnOptions, id: Option<RefId>) -> O
         let linked = |peer| Link { peer, state: LinkState::Linked };
         parent.with_cold(|x| x.links.insert(Link::key(b), linked(b)));
         p.with_cold(|x| x.links.insert(Link::key(a), linked(a)));
+        parent.prioritize_link(b, o.priority_link);
     }
-    let (tag, alias) = o.monitor.take()?;
+    let MonitorOptions { tag, alias, priority } = o.monitor.take()?;
     let id = id.unwrap_or_else(RefId::next);
     let target = Target::Process(p.pid());
     parent.with_cold(|x| {
@@ -232,6 +238,9 @@ fn relate(parent: &Proc, p: &Proc, o: &mut SpawnOptions, id: Option<RefId>) -> O
         }
         x.monitoring.insert(id, Monitoring { target, tag, alias })
     });
+    if priority {
+        parent.prioritize_monitor(id);
+    }
     p.with_cold(|x| x.monitored_by.insert(id, MonitoredBy { pid: parent.pid(), name: None }));
     Some(id)
 }

@@ -240,6 +240,23 @@ impl Release {
         self.number < 26
     }
 
+    /// Whether `max_heap_size` may count binaries outside the heap (`include_shared_binaries`), and
+    /// the report of a heap that is too large shows the stack.
+    pub fn limits_shared_binaries(&self) -> bool {
+        self.number >= 27
+    }
+
+    /// Whether there are priority messages, and links with options.
+    pub fn has_priority_messages(&self) -> bool {
+        self.number >= 28
+    }
+
+    /// Whether 0.0 and -0.0 differ to `=:=`, to matching and as keys, and negation makes one from
+    /// the other.
+    pub fn distinguishes_zeros(&self) -> bool {
+        self.number >= 27
+    }
+
     /// Whether the NIFs of a module are part of the VM.
     pub fn has_static_nifs(&self, module: &[u8]) -> bool {
         let found = STATIC_NIFS.iter().find(|(name, _)| name.as_bytes() == module);

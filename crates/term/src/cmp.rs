@@ -12,6 +12,7 @@ use crate::merge_sort::MergeSort;
 use crate::object::{Bits, Ext};
 use crate::stack::Stack;
 use crate::word::FLAT_MAP_LIMIT;
+use crate::zero::exact_bits;
 use crate::{atom, map_node, Big, Fun, Map, PidTerm, PortTerm, Ref, Term, Tuple, View};
 
 /// How two numbers of different kinds compare.
@@ -368,7 +369,11 @@ fn leaves(x: View<'_>, y: View<'_>, mode: Mode) -> Ordering {
     match (x, y) {
         (View::Small(i), View::Small(j)) => i.cmp(&j),
         (View::Atom(f), View::Atom(g)) => f.order(g),
-        (View::Float(f), View::Float(g)) => f.partial_cmp(&g).unwrap_or(Equal),
+        (View::Float(f), View::Float(g)) => match f.partial_cmp(&g) {
+            // The sign of -0.0 is the highest bit.
+            Some(Equal) if mode == Mode::Exact => exact_bits(g).cmp(&exact_bits(f)),
+            o => o.unwrap_or(Equal),
+        },
         (View::Float(f), _) if rank(&y) == 0 => match mode {
             Mode::Exact => Greater,
             Mode::Arith => int_float(&y, f).reverse(),

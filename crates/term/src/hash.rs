@@ -6,6 +6,7 @@
 use crate::map_node::{child, MapChild};
 use crate::stack::Stack;
 use crate::word::*;
+use crate::zero::exact_bits;
 use crate::{Bits, Fun, Map, Ref, Term, View};
 
 const K: u32 = 0x9e37_79b9;
@@ -178,7 +179,7 @@ fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
             b.digits().iter().fold(hash, |h, d| two(h, *d as u32, (*d >> 32) as u32, by))
         }
         View::Float(f) => {
-            let w = if f == 0.0 { 0 } else { f.to_bits() };
+            let w = exact_bits(f);
             two(hash, w as u32, (w >> 32) as u32, k(12))
         }
         View::Fun(f) => fun(f, hash, todo),

@@ -19,6 +19,7 @@ pub mod print;
 mod stack;
 pub mod term;
 pub mod word;
+mod zero;
 
 pub use atom::Atom;
 pub use atoms::am;

@@ -165,6 +165,17 @@ impl EmulatorFlags {
             }
             "hmaxk" => d.max_heap.kill = switch("kill")?,
             "hmaxel" => d.max_heap.log = switch("error logger")?,
+            "hmaxib" if kvik_release::current().limits_shared_binaries() => {
+                d.max_heap.shared_binaries = switch("include bins")?
+            }
+            "pad" if kvik_release::current().limits_shared_binaries() => {
+                d.async_dist = match v {
+                    "true" => true,
+                    "false" => false,
+                    _ => return Err(format!("bad async dist value {v}")),
+                }
+            }
+            "hmaxib" | "pad" => return Err(format!("unknown flag -{name}")),
             "hmqd" => {
                 d.off_heap_queue = match v {
                     "on_heap" => false,

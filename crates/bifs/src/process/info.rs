@@ -8,7 +8,7 @@ use kvik_heap::{copy, OwnedTerm, SuspendedState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
 
-use super::info_items::{item, status_in_turn, ITEMS_1};
+use super::info_items::{item, status_in_turn, value_of_key, Item, ITEMS_1};
 use kvik_proc::process::flag;
 
 pub const BIFS: &[BifEntry] = &[
@@ -22,15 +22,15 @@ pub const BIFS: &[BifEntry] = &[
 #[derive(Clone)]
 enum Wanted {
     /// One: `{Item, Value}`, and `[]` for a missing name.
-    One(Atom),
+    One(Item),
     /// A list, with `{registered_name, []}` for a missing name.
-    List(Vec<Atom>),
+    List(Vec<Item>),
     /// The items of `process_info/1`, without a missing name.
     Usual,
 }
 
 /// Items that the process reports itself, in its time slice, even if another could read them.
-const BY_ITSELF: [Atom; 14] = [
+const BY_ITSELF: [Atom; 15] = [
     am::current_function,
     am::messages,
     am::links,
@@ -45,6 +45,7 @@ const BY_ITSELF: [Atom; 14] = [
     am::current_location,
     am::current_stacktrace,
     am::magic_ref,
+    am::label,
 ];
 
 /// Items for which messages are counted.
@@ -55,15 +56,14 @@ impl Wanted {
     /// other process, and so affects which process runs next.
     fn at_once(&self) -> bool {
         match self {
-            Wanted::One(a) => !BY_ITSELF.contains(a),
-            Wanted::List(all) => !all.iter().any(|a| BY_ITSELF.contains(a)),
             Wanted::Usual => false,
+            _ => !self.has(&BY_ITSELF),
         }
     }
     fn has(&self, items: &[Atom]) -> bool {
         match self {
-            Wanted::One(a) => items.contains(a),
-            Wanted::List(all) => all.iter().any(|a| items.contains(a)),
+            Wanted::One(a) => items.contains(&a.name()),
+            Wanted::List(all) => all.iter().any(|a| items.contains(&a.name())),
             Wanted::Usual => ITEMS_1.iter().any(|a| items.contains(a)),
         }
     }
@@ -75,25 +75,38 @@ impl Wanted {
     }
     /// Estimated number of words of the potentially large items in an answer.
     fn words(&self, of: &Proc) -> usize {
-        let items = match self {
-            Wanted::One(a) => std::slice::from_ref(a),
-            Wanted::List(all) => all,
-            Wanted::Usual => ITEMS_1,
-        };
-        let small = 8 * items.len();
-        items.iter().map(|a| large_item_words(of, *a)).sum::<usize>() + small
+        let words =
+            |items: &[Item]| items.iter().map(|a| SMALL_ITEM + large_item_words(of, a)).sum();
+        match self {
+            Wanted::One(a) => words(std::slice::from_ref(a)),
+            Wanted::List(all) => words(all),
+            Wanted::Usual => {
+                let all = ITEMS_1.iter().map(|a| Item::Named(*a));
+                all.map(|a| SMALL_ITEM + large_item_words(of, &a)).sum()
+            }
+        }
     }
 }
 
-fn large_item_words(of: &Proc, a: Atom) -> usize {
+/// Words of an item that is not large.
+const SMALL_ITEM: usize = 8;
+
+fn large_item_words(of: &Proc, a: &Item) -> usize {
     const CELL: usize = 2;
     const PAIR: usize = 3;
-    if of.flag(flag::SENSITIVE) {
-        return 0;
-    }
     let sharing = Sharing::now();
+    let name = match a {
+        Item::Named(am::label) => {
+            return copy::size(of.dict_get(am::dollar_process_label.into()), &sharing)
+        }
+        _ if of.flag(flag::SENSITIVE) => return 0,
+        Item::Key(key) => {
+            return PAIR + key.words() + copy::size(value_of_key(of, key.term()), &sharing)
+        }
+        Item::Named(name) => *name,
+    };
     let mut words = 0;
-    match a {
+    match name {
         am::messages => of.each_message(|m| words += CELL + copy::size(m, &sharing)),
         am::dictionary => {
             let sizes = |pair: [Term<'_>; 2]| pair.map(|t| copy::size(t, &sharing));
@@ -117,19 +130,22 @@ enum By {
 }
 
 fn answer<'h>(of: &Proc, by: By, h: &'h kvik_heap::Heap, w: &Wanted) -> Option<Term<'h>> {
-    let value = |a: Atom| match (by, a) {
-        (By::Turn, am::status) => Some(status_in_turn(of).into()),
-        _ => item(of, by == By::Own, h, a),
+    let value = |a: &Item| match (by, a) {
+        (By::Turn, Item::Named(am::status)) => Some(status_in_turn(of).into()),
+        (_, Item::Named(name)) => item(of, by == By::Own, h, *name),
+        (_, Item::Key(key)) => Some(h.copy(value_of_key(of, key.term()))),
     };
-    let pair = |a: Atom| value(a).map(|v| h.tuple(&[a.into(), v]));
+    let pair = |a: &Item| value(a).map(|v| h.tuple(&[a.term(h), v]));
     match w {
-        Wanted::One(am::registered_name) if of.name().is_none() => Some(Term::NIL),
-        Wanted::One(a) => pair(*a),
+        Wanted::One(Item::Named(am::registered_name)) if of.name().is_none() => Some(Term::NIL),
+        Wanted::One(a) => pair(a),
         Wanted::List(all) => {
             // As in OTP, the length agrees with the messages if both are asked for.
-            let hidden = of.flag(flag::SENSITIVE) && all.contains(&am::messages);
-            let value = |a: &Atom| match *a {
-                am::message_queue_len if hidden => Some(h.tuple(&[(*a).into(), Term::int(0)])),
+            let hidden = of.flag(flag::SENSITIVE) && w.has(&[am::messages]);
+            let value = |a: &Item| match a {
+                Item::Named(am::message_queue_len) if hidden => {
+                    Some(h.tuple(&[am::message_queue_len.into(), Term::int(0)]))
+                }
                 a => pair(a),
             };
             let v: Option<Vec<Term<'h>>> = all.iter().map(value).collect();
@@ -137,7 +153,10 @@ fn answer<'h>(of: &Proc, by: By, h: &'h kvik_heap::Heap, w: &Wanted) -> Option<T
         }
         Wanted::Usual => {
             let there = |a: &&Atom| **a != am::registered_name || of.name().is_some();
-            let v: Option<Vec<Term<'h>>> = ITEMS_1.iter().filter(there).map(|a| pair(*a)).collect();
+            let v: Option<Vec<Term<'h>>> = {
+                let named = ITEMS_1.iter().filter(there).map(|a| Item::Named(*a));
+                named.map(|a| pair(&a)).collect()
+            };
             Some(h.list(&v?))
         }
     }
@@ -209,13 +228,11 @@ fn process_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     wanted(p, a[0], Wanted::Usual)
 }
 fn process_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let known = |t: Term<'h>| t.as_atom().filter(|a| super::info_items::is_known(*a));
-    if let Some(one) = known(a[1]) {
+    if let Some(one) = Item::of(a[1]) {
         return wanted(p, a[0], Wanted::One(one));
     }
-    let all: Option<Vec<Atom>> =
-        a[1].list_to_vec().and_then(|v| v.into_iter().map(known).collect());
-    let all = all.ok_or_else(|| p.badarg())?;
+    let all = a[1].list_to_vec().and_then(|v| v.into_iter().map(Item::of).collect());
+    let all: Vec<Item> = all.ok_or_else(|| p.badarg())?;
     wanted(p, a[0], Wanted::List(all))
 }
 

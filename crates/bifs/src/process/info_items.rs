@@ -1,13 +1,16 @@
 //! The items of `process_info` and their values.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use kvik_heap::roots::Root;
-use kvik_heap::Heap;
+use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::hooks::hooks;
 use kvik_proc::limits::MaxHeap;
 use kvik_proc::links_monitors::{LinkState, MonitoredBy, Target};
 use kvik_proc::process::flag;
 use kvik_proc::signal::{LIBRARY, WATCHERS};
 use kvik_proc::{Proc, RefId, ABROAD};
+use kvik_release::Span;
 use kvik_term::{am, Atom, Term};
 
 use super::flags::queue_data_atom;
@@ -53,13 +56,60 @@ const OTHERS: &[Atom] = &[
     am::catchlevel,
     am::binary,
 ];
+/// Items that came with a release.
+const LATER: &[(Atom, Span)] = &[
+    (am::async_dist, Span::since(26)),
+    (am::label, Span::since(27)),
+    (am::priority_messages, Span::since(28)),
+];
+/// `{dictionary, Key}` may be asked for.
+const KEYS: Span = Span::since(27);
 
-pub(super) fn is_known(a: Atom) -> bool {
-    items().any(|i| i == a)
+/// An item that was asked for.
+#[derive(Clone)]
+pub(super) enum Item {
+    Named(Atom),
+    /// `{dictionary, Key}`
+    Key(OwnedTerm),
 }
-/// All items that may be asked for.
+
+impl Item {
+    pub fn of(t: Term<'_>) -> Option<Item> {
+        if let Some(name) = t.as_atom() {
+            return items().any(|i| i == name).then_some(Item::Named(name));
+        }
+        let [kind, key] = t.as_tuple_n()?;
+        let known = kind == am::dictionary && KEYS.has(kvik_release::current());
+        known.then(|| Item::Key(OwnedTerm::new(key)))
+    }
+    /// The item that it is, or is a part of.
+    pub fn name(&self) -> Atom {
+        match self {
+            Item::Named(name) => *name,
+            Item::Key(_) => am::dictionary,
+        }
+    }
+    /// The item as it stands in the answer.
+    pub fn term<'h>(&self, h: &'h Heap) -> Term<'h> {
+        match self {
+            Item::Named(name) => (*name).into(),
+            Item::Key(key) => h.tuple(&[am::dictionary.into(), h.copy(key.term())]),
+        }
+    }
+}
+
+/// All items that may be asked for by name.
 pub(crate) fn items() -> impl Iterator<Item = Atom> {
-    ITEMS_1.iter().chain(OTHERS).copied()
+    let later = LATER.iter().filter(|(_, span)| span.has(kvik_release::current()));
+    ITEMS_1.iter().chain(OTHERS).copied().chain(later.map(|(name, _)| *name))
+}
+
+/// The value of a key of its dictionary.
+pub(super) fn value_of_key<'p>(p: &'p Proc, key: Term<'p>) -> Term<'p> {
+    match p.flag(flag::SENSITIVE) {
+        true => am::undefined.into(),
+        false => p.dict_get(key),
+    }
 }
 
 /// The value of an item, on the heap `h`. `own`: the process asks about itself.
@@ -75,7 +125,7 @@ pub fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>
         am::current_location => place(p, own, h).unwrap_or(am::undefined.into()),
         am::current_stacktrace if p.is_hibernating() => Term::NIL,
         am::current_stacktrace => {
-            let depth = kvik_jit::BACKTRACE_DEPTH.load(std::sync::atomic::Ordering::Relaxed);
+            let depth = kvik_proc::limits::BACKTRACE_DEPTH.load(Relaxed);
             (hooks().stacktrace)(p, h, own, depth)
         }
         am::initial_call => {
@@ -123,6 +173,9 @@ pub fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>
         }
         am::parent => p.parent_pid().unwrap_or(Term::atom(am::undefined)),
         am::catchlevel => Term::int(0),
+        am::async_dist => p.rare(|x| x.async_dist).unwrap_or(false).into(),
+        am::priority_messages => p.accepts_priority_messages().into(),
+        am::label => h.copy(p.dict_get(am::dollar_process_label.into())),
         am::binary => binaries(p, h),
         am::backtrace if p.flag(flag::SENSITIVE) => h.binary(&[]),
         am::backtrace => {

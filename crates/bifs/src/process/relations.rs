@@ -1,7 +1,7 @@
 //! Links, monitors, aliases, exit signals.
 
 use kvik_heap::{OwnedTerm, SuspendedState};
-use kvik_proc::links_monitors::{AliasKind, Monitoring, Target};
+use kvik_proc::links_monitors::{AliasKind, MonitorOptions, Monitoring, Target};
 use kvik_proc::process::flag;
 use kvik_proc::remote::RemoteSignal;
 use kvik_proc::signal::{deliver, RefId, Signal};
@@ -19,7 +19,10 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "alias", 1, alias_1),
     bif!("erlang", "unalias", 1, unalias_1),
     bif!("erlang", "exit", 2, exit_2),
-    bif!("erlang", "exit_signal", 2, exit_2),
+    bif!("erlang", "exit_signal", 2, exit_signal_2),
+    bif!("erlang", "link", 2, link_2, since 28),
+    bif!("erlang", "exit", 3, exit_3, since 28),
+    bif!("erlang", "exit_signal", 3, exit_signal_3, since 28),
 ];
 
 fn exit_to_self<'h>(p: &'h Proc, from: Term<'h>, reason: Atom) {
@@ -30,26 +33,53 @@ fn exit_to_self<'h>(p: &'h Proc, from: Term<'h>, reason: Atom) {
     deliver(p.pid(), Signal::Message(m));
 }
 
+/// The option of a link: the exit signal is to be a priority message.
+pub(super) fn link_options(t: Term<'_>) -> Option<bool> {
+    let mut options = t.list();
+    let mut priority = false;
+    for o in options.by_ref() {
+        (o == am::priority).then_some(())?;
+        priority = true;
+    }
+    options.rest.is_nil().then_some(priority)
+}
 fn link_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    match a[0].view() {
+    link(p, a[0], false)
+}
+fn link_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let priority = link_options(a[1]).ok_or_else(|| p.badarg_because(am::badopt))?;
+    link(p, a[0], priority)
+}
+fn link<'h>(p: &'h Proc, peer: Term<'h>, priority: bool) -> BifResult<'h> {
+    match peer.view() {
         View::Pid(PidTerm::Local(_)) | View::Port(PortTerm::Local(_)) => {
-            let to = a[0].immediate().ok_or_else(|| p.badarg())?;
+            let to = peer.immediate().ok_or_else(|| p.badarg())?;
             if p.link(to) {
+                if !to.same(p.self_pid()) {
+                    p.prioritize_link(to, priority);
+                }
                 return Ok(true.into());
             }
-            if !p.flag(kvik_proc::process::flag::TRAP_EXIT) {
+            if !p.flag(flag::TRAP_EXIT) {
                 return Err(p.error(am::noproc));
             }
-            exit_to_self(p, a[0], am::noproc);
+            match priority {
+                true => p.link_to_ended(peer, am::noproc),
+                false => exit_to_self(p, peer, am::noproc),
+            }
             Ok(true.into())
         }
         View::Pid(PidTerm::External(_)) => {
-            let to = RemotePid::of(a[0]).filter(|_| !node::is_own(a[0]));
+            let to = RemotePid::of(peer).filter(|_| !node::is_own(peer));
             if to.is_some_and(|to| p.link_remote(to)) {
+                p.prioritize_link(peer, priority);
                 return Ok(true.into());
             }
-            if p.flag(kvik_proc::process::flag::TRAP_EXIT) {
-                exit_to_self(p, a[0], am::noconnection);
+            if p.flag(flag::TRAP_EXIT) {
+                match priority {
+                    true => p.link_to_ended(peer, am::noconnection),
+                    false => exit_to_self(p, peer, am::noconnection),
+                }
             } else {
                 let reason = OwnedTerm::immediate(Term::atom(am::noconnection));
                 p.begin_exit(reason);
@@ -117,8 +147,7 @@ fn named(name: Atom, port: bool) -> Target {
 fn start<'h>(
     p: &'h Proc,
     target: Target,
-    tag: Option<OwnedTerm>,
-    alias: Option<AliasKind>,
+    MonitorOptions { tag, alias, priority }: MonitorOptions,
 ) -> Term<'h> {
     let id = RefId::next();
     // A process that monitors itself only gets the reference: no monitor, and no alias either, as
@@ -129,6 +158,9 @@ fn start<'h>(
         _ => false,
     };
     if !own {
+        if priority {
+            p.prioritize_monitor(id);
+        }
         p.monitor(id, Monitoring { target, tag, alias });
     }
     match alias {
@@ -147,18 +179,22 @@ fn monitored<'h>(p: &'h Proc, kind: Term<'h>, item: Term<'h>) -> Result<Target, 
 }
 fn monitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let t = monitored(p, a[0], a[1])?;
-    Ok(start(p, t, None, None))
+    Ok(start(p, t, MonitorOptions::default()))
 }
-/// The options `{alias, Kind}` and `{tag, Term}`.
-pub(super) fn monitor_options(t: Term<'_>) -> Option<(Option<OwnedTerm>, Option<AliasKind>)> {
-    let (mut tag, mut alias) = (None, None);
+/// The options `{alias, Kind}`, `{tag, Term}` and `priority`.
+pub(super) fn monitor_options(t: Term<'_>) -> Option<MonitorOptions> {
+    let mut all = MonitorOptions::default();
     let mut options = t.list();
     for o in options.by_ref() {
+        if o == am::priority && kvik_release::current().has_priority_messages() {
+            all.priority = true;
+            continue;
+        }
         let [k, v] = o.as_tuple_n()?;
         match k.as_atom()? {
-            am::tag => tag = Some(OwnedTerm::new(v)),
+            am::tag => all.tag = Some(OwnedTerm::new(v)),
             am::alias => {
-                alias = Some(match v.as_atom()? {
+                all.alias = Some(match v.as_atom()? {
                     am::explicit_unalias => AliasKind::ExplicitUnalias,
                     am::demonitor => AliasKind::Demonitor,
                     am::reply_demonitor => AliasKind::ReplyDemonitor,
@@ -168,13 +204,13 @@ pub(super) fn monitor_options(t: Term<'_>) -> Option<(Option<OwnedTerm>, Option<
             _ => return None,
         }
     }
-    options.rest.is_nil().then_some((tag, alias))
+    options.rest.is_nil().then_some(all)
 }
 fn monitor_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     // Errors in the options are reported first.
-    let (tag, alias) = monitor_options(a[2]).ok_or_else(|| p.badarg_because(am::badopt))?;
+    let options = monitor_options(a[2]).ok_or_else(|| p.badarg_because(am::badopt))?;
     let t = monitored(p, a[0], a[1])?;
-    Ok(start(p, t, tag, alias))
+    Ok(start(p, t, options))
 }
 
 fn demonitor_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -210,29 +246,36 @@ fn demonitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(answer.into())
 }
 
-fn new_alias<'h>(p: &'h Proc, once: bool) -> Term<'h> {
+fn new_alias<'h>(p: &'h Proc, once: bool, priority: bool) -> Term<'h> {
     let id = RefId::next();
+    if priority {
+        p.prioritize_alias(id);
+    }
     p.with_cold(|x| x.aliases.insert(id, once));
     p.heap.alias_ref_of_numbers(id.0, p.pid())
 }
 fn alias_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(new_alias(p, false))
+    Ok(new_alias(p, false, false))
 }
 fn alias_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let mut once = false;
+    let (mut once, mut priority) = (false, false);
     for o in a[0].list_to_vec().ok_or_else(|| p.badarg())? {
-        once = match o.as_atom() {
-            Some(am::explicit_unalias) => false,
-            Some(am::reply) => true,
+        match o.as_atom() {
+            Some(am::explicit_unalias) => once = false,
+            Some(am::reply) => once = true,
+            Some(am::priority) if kvik_release::current().has_priority_messages() => {
+                priority = true
+            }
             _ => return Err(p.badarg()),
         }
     }
-    Ok(new_alias(p, once))
+    Ok(new_alias(p, once, priority))
 }
 fn unalias_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match a[0].as_ref() {
         Some(Ref::Local(r)) => {
             let id = RefId::of(r);
+            p.end_priority_alias(id);
             Ok(p.with_cold(|x| x.aliases.remove(&id)).is_some().into())
         }
         Some(_) => Ok(false.into()),
@@ -259,18 +302,50 @@ struct Exiting;
 impl SuspendedState for Exiting {
     type In<'h> = ();
 }
+fn exit_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let priority = link_options(a[2]).ok_or_else(|| p.badarg_because(am::badopt))?;
+    exit(p, a, priority, exit_self)
+}
 fn exit_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    exit(p, a, false, exit_self)
+}
+fn exit_signal_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let priority = link_options(a[2]).ok_or_else(|| p.badarg_because(am::badopt))?;
+    exit(p, a, priority, signal_self)
+}
+fn exit_signal_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    exit(p, a, false, signal_self)
+}
+/// An exit signal to itself as to any other process: it goes on until it handles the signal, and
+/// `normal` has no effect unless it traps exits.
+fn signal_self<'h>(p: &'h Proc, own: Term<'static>, reason: Term<'h>) -> BifResult<'h> {
+    if reason != am::normal || p.flag(flag::TRAP_EXIT) {
+        p.send_exit(own, reason);
+    }
+    Ok(true.into())
+}
+type ToSelf = for<'h> fn(&'h Proc, Term<'static>, Term<'h>) -> BifResult<'h>;
+
+/// Sends an exit signal; `to_self` does so if the process is the caller.
+fn exit<'h>(p: &'h Proc, a: &[Term<'h>], priority: bool, to_self: ToSelf) -> BifResult<'h> {
     match a[0].view() {
+        View::Ref(r) if kvik_release::current().has_priority_messages() => {
+            match r {
+                Ref::Local(_) => p.send_exit_to_alias(a[0], a[1], priority),
+                Ref::External(_) => _ = p.tell_abroad(RemoteSignal::Exit(a[0], a[1], priority)),
+            }
+            Ok(true.into())
+        }
         View::Pid(PidTerm::Local(_)) | View::Port(PortTerm::Local(_)) => {
             let Some(to) = a[0].immediate() else { return Ok(true.into()) };
             if !to.same(p.self_pid()) {
                 p.send_exit(to, a[1]);
                 return Ok(true.into());
             }
-            exit_self(p, to, a[1])
+            to_self(p, to, a[1])
         }
         View::Pid(_) => {
-            p.tell_abroad(RemoteSignal::Exit(a[0], a[1]));
+            p.tell_abroad(RemoteSignal::Exit(a[0], a[1], priority));
             Ok(true.into())
         }
         View::Port(_) => Ok(true.into()),

@@ -20,6 +20,9 @@ fn send_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         match o.as_atom() {
             Some(am::nosuspend) => way.may_wait = false,
             Some(am::noconnect) => way.may_connect = false,
+            Some(am::priority) if kvik_release::current().has_priority_messages() => {
+                way.priority = true
+            }
             _ => return Err(p.badarg_because(am::badopt)),
         }
     }

@@ -2,6 +2,7 @@
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::limits::{next_heap_size, MaxHeap};
+use kvik_proc::links_monitors::MonitorOptions;
 use kvik_proc::seq_trace::SpawnTrace;
 use kvik_proc::signal::{deliver_from, message};
 use kvik_proc::spawn::{spawn_with, SpawnOptions, Spawned};
@@ -9,7 +10,7 @@ use kvik_proc::{bif, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Atom, Term};
 
 use super::flags::queue_data;
-use super::relations::monitor_options;
+use super::relations::{link_options, monitor_options};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "spawn", 3, spawn_3),
@@ -40,19 +41,22 @@ pub fn mfa<'h>(a: &[Term<'h>]) -> Option<(Atom, Atom, Term<'h>)> {
 pub fn option(o: &mut SpawnOptions, r: &mut Option<&mut SpawnReply>, t: Term<'_>) -> Option<()> {
     match t.as_atom() {
         Some(am::link) => o.link = true,
-        Some(am::monitor) => o.monitor = Some((None, None)),
+        Some(am::monitor) => o.monitor = Some(MonitorOptions::default()),
         Some(_) => return None,
         None => {
             let [k, v] = t.as_tuple_n()?;
             match k.as_atom()? {
                 am::monitor => o.monitor = Some(monitor_options(v)?),
+                am::link if kvik_release::current().has_priority_messages() => {
+                    (o.link, o.priority_link) = (true, link_options(v)?);
+                }
                 am::priority => o.priority = Priority::of(v)?,
                 am::message_queue_data => o.off_heap_queue = Some(queue_data(v)?),
                 am::min_heap_size => o.min_heap_size = Some(v.as_usize()?),
                 am::min_bin_vheap_size => o.min_bin_vheap_size = Some(v.as_usize()?),
                 am::fullsweep_after => o.fullsweep_after = Some((v.as_usize()? as u16).into()),
                 am::max_heap_size => o.max_heap_size = Some(MaxHeap::read(v)?),
-                am::async_dist => o.async_dist = v.as_bool()?,
+                am::async_dist => o.async_dist = Some(v.as_bool()?),
                 am::scheduler => o.scheduler = super::flags::scheduler(v)?,
                 am::reply => {
                     let r = r.as_mut()?;
@@ -125,7 +129,7 @@ fn spawn_opt_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Err(p.badarg_because(am::badopt));
     }
     let m = mfa(a).ok_or_else(|| p.badarg())?;
-    let has_alias = o.monitor.as_ref().is_some_and(|m| m.1.is_some());
+    let has_alias = o.monitor.as_ref().is_some_and(|m| m.alias.is_some());
     o.request = request(p, a[3], None, false);
     let s = start(p, m, &mut o).ok_or_else(|| p.system_limit())?;
     let pid = Term::local_pid(s.pid);
@@ -153,7 +157,7 @@ fn spawn_request_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     // Parse all options: those for the reply may follow an invalid one.
     let bad = all.into_iter().filter(|t| option(&mut o, &mut Some(&mut r), *t).is_none()).count();
     let good = bad == 0 && o.heap_fits();
-    let has_alias = o.monitor.as_ref().is_some_and(|m| m.1.is_some());
+    let has_alias = o.monitor.as_ref().is_some_and(|m| m.alias.is_some());
     o.request = request(p, a[3], r.tag.as_ref(), true);
     let spawned = if good { start(p, m, &mut o) } else { None };
     let (id, what, value) = match &spawned {

@@ -227,7 +227,7 @@ fn set_number<'h>(p: &'h Proc, n: &Number, value: Term<'h>) -> BifResult<'h> {
     }
     let v = v.min(n.range.1);
     if n.name == "backtrace_depth" {
-        kvik_jit::BACKTRACE_DEPTH.store(v as usize, Relaxed);
+        kvik_proc::limits::BACKTRACE_DEPTH.store(v as usize, Relaxed);
     }
     Ok(p.heap.integer(n.value.swap(v, Relaxed)))
 }

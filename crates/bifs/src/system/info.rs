@@ -176,6 +176,9 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         }
         "fullsweep_after" | "min_heap_size" | "min_bin_vheap_size" => flag_pair(p, name)?,
         "max_heap_size" => MaxHeap::system().map(h),
+        "async_dist" if kvik_release::current().limits_shared_binaries() => {
+            Defaults::get().async_dist.into()
+        }
         "garbage_collection" => {
             let first =
                 h.tuple(&[am::max_heap_size.into(), h.integer(MaxHeap::system().size as i64)]);

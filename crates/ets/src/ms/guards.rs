@@ -2,6 +2,7 @@
 
 use kvik_heap::arith::{float_value, ArithOp, BitOp, Number};
 use kvik_proc::{node as this_node, Proc};
+use kvik_release::Span;
 use kvik_term::{Term, View};
 
 use super::Native;
@@ -81,8 +82,31 @@ const TABLE: &[(&str, usize, Native)] = &[
     ("xor", 2, |_, a| Some(Term::bool(a.first()?.as_bool()? ^ a.get(1)?.as_bool()?))),
 ];
 
+/// Those that came with a release.
+const LATER: &[(&str, usize, Span, Native)] = &[
+    ("ceil", 1, Span::since(26), |p, a| whole(p, a, f64::ceil)),
+    ("floor", 1, Span::since(26), |p, a| whole(p, a, f64::floor)),
+    ("is_bitstring", 1, Span::since(26), |_, a| test(a, |t| t.as_bits().is_some())),
+    ("is_boolean", 1, Span::since(26), |_, a| test(a, |t| t.as_bool().is_some())),
+    ("is_function", 2, Span::since(26), |_, a| is_function(a)),
+    ("max", 2, Span::since(26), |_, a| {
+        let less = order::order(*a.first()?, *a.get(1)?).is_lt();
+        a.get(less as usize).copied()
+    }),
+    ("min", 2, Span::since(26), |_, a| {
+        let greater = order::order(*a.first()?, *a.get(1)?).is_gt();
+        a.get(greater as usize).copied()
+    }),
+    ("tuple_size", 1, Span::since(26), |_, a| small(a.first()?.as_tuple()?.len())),
+    ("is_integer", 3, Span::since(29), |_, a| is_integer_between(a)),
+];
+
 pub(super) fn native(name: &str, arity: usize) -> Option<Native> {
-    TABLE.iter().find(|(n, a, _)| *n == name && *a == arity).map(|(_, _, f)| *f)
+    let early = TABLE.iter().find(|(n, a, _)| *n == name && *a == arity).map(|(_, _, f)| *f);
+    early.or_else(|| {
+        let mut later = LATER.iter().filter(|(.., span, _)| span.has(kvik_release::current()));
+        later.find(|(n, a, ..)| *n == name && *a == arity).map(|(.., f)| *f)
+    })
 }
 
 fn small(n: usize) -> Option<Term<'static>> {
@@ -109,6 +133,17 @@ fn is_record<'h>(a: Args<'_, 'h>) -> Option<Term<'h>> {
             .is_some_and(|t| t.len() as i64 == size && t.get(0).is_some_and(|e| e.is_atom(tag))),
     ))
 }
+fn is_function<'h>(a: Args<'_, 'h>) -> Option<Term<'h>> {
+    let (t, arity) = (a.first()?, a.get(1)?);
+    let natural = arity.is_integer() && order::order(*arity, Term::int(0)).is_ge();
+    let fits = || t.as_fun().is_some_and(|f| Some(f.arity()) == arity.as_usize());
+    natural.then(|| Term::bool(fits()))
+}
+fn is_integer_between<'h>(a: Args<'_, 'h>) -> Option<Term<'h>> {
+    let (t, low, high) = (*a.first()?, *a.get(1)?, *a.get(2)?);
+    let within = || order::order(low, t).is_le() && order::order(t, high).is_le();
+    (low.is_integer() && high.is_integer()).then(|| Term::bool(t.is_integer() && within()))
+}
 fn node<'h>(a: Args<'_, 'h>) -> Option<Term<'h>> {
     use kvik_term::{PidTerm, PortTerm, Ref};
     let external = match a.first()?.view() {
@@ -131,6 +166,7 @@ fn number<'h>(a: Args<'_, 'h>) -> Option<Term<'h>> {
 fn abs<'h>(p: &'h Proc, a: Args<'_, 'h>) -> Option<Term<'h>> {
     let t = number(a)?;
     match t.as_float() {
+        Some(f) if f == 0.0 && !kvik_release::current().distinguishes_zeros() => Some(t),
         Some(f) => Some(p.heap.float(f.abs())),
         None if order::order(t, Term::int(0)).is_lt() => p.heap.negate(t).ok(),
         None => Some(t),

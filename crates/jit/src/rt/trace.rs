@@ -2,12 +2,13 @@
 //! and arguments (or `[]`), and addresses as small integers. The list that programs see is built on
 //! demand.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 use kvik_code::Location;
 use kvik_heap::roots::Root;
 use kvik_heap::Heap;
+use kvik_proc::limits::BACKTRACE_DEPTH;
 use kvik_proc::{ErrorClass, Proc};
 use kvik_term::word::{catch_address, is_catch_mark};
 use kvik_term::{am, Atom, Export, Term};
@@ -15,8 +16,6 @@ use kvik_term::{am, Atom, Export, Term};
 use crate::continuation::is_continuation;
 
 kvik_state::vm_state! {
-    /// `erlang:system_flag(backtrace_depth, N)`
-    pub static DEPTH: AtomicUsize = AtomicUsize::new(8);
     /// Whether traces contain files and lines. Cleared by the flag `+L`.
     pub static LINE_NUMBERS: AtomicBool = AtomicBool::new(true);
 }
@@ -35,7 +34,7 @@ fn calls(stack: &[u64], from: u64) -> impl Iterator<Item = u64> + '_ {
 
 /// The raw trace of an exception raised at `ip`.
 pub fn capture(p: &Proc, ip: usize) -> Term<'_> {
-    let depth = DEPTH.load(Ordering::Relaxed);
+    let depth = BACKTRACE_DEPTH.load(Ordering::Relaxed);
     let class = Term::int((p.heap.exc_class() % 4) as i32);
     let first = [class, p.heap.root(Root::Spare), p.heap.integer(ip as i64)];
     // SAFETY: native code waits for our answer.
@@ -131,7 +130,7 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
         }
     }
     lines.extend(rest.iter().filter_map(|a| line(p, &mut files, *a, None, None)));
-    lines.truncate(DEPTH.load(Ordering::Relaxed).max(1));
+    lines.truncate(BACKTRACE_DEPTH.load(Ordering::Relaxed).max(1));
     p.heap.list(&lines)
 }
 

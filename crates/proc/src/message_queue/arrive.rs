@@ -106,6 +106,23 @@ impl<'p> MessageQueue<'p> {
         self.mailbox().push_tokened(m, token);
         self.check();
     }
+    /// Puts a priority message after those that there are and before all others. The receive in
+    /// progress examines it next, and then goes on where it was.
+    pub fn push_priority(self, message: OwnedTerm, token: Option<OwnedTerm>) {
+        debug_assert!(!self.has_backlog());
+        let first = self.put_first_back();
+        let mut m = self.mailbox();
+        if first {
+            m.restart();
+        }
+        if first || m.borrowed() {
+            self.keep_first_unfetched(&mut m);
+        }
+        self.give_back(&mut m);
+        m.push_priority(message, token);
+        drop(m);
+        self.check();
+    }
     /// Puts a message on the process's heap, if it waits for one and has examined all others, or
     /// does not wait and has none. False: neither, or there is no room.
     #[inline]

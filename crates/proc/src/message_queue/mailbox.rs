@@ -73,6 +73,11 @@ pub(crate) struct Mailbox {
     base: u64,
     /// The position of the next message to examine (the save pointer).
     save: u64,
+    /// The number of slots of priority messages, which come first.
+    priority: usize,
+    /// While the save pointer is among them, because one came during a receive: the position of an
+    /// ordinary message at which the receive continues.
+    resume: Option<u64>,
     gaps: usize,
     /// Steps over gaps since the last compaction.
     walked: usize,
@@ -91,6 +96,10 @@ pub(crate) struct Mailbox {
     with_first: bool,
 }
 
+/// The position of the first message. A first message on the heap may be before it, and priority
+/// messages take the positions before the ordinary ones.
+const FIRST: u64 = 1 << 48;
+
 /// Prefetch distance, in messages.
 const PREFETCH_DISTANCE: usize = 4;
 
@@ -101,9 +110,10 @@ impl Default for Mailbox {
             tokened: 0,
             fresh: Chain::default(),
             fresh_len: 0,
-            // Leaves the position before for a first message, which may exist already.
-            base: 1,
-            save: 1,
+            base: FIRST,
+            save: FIRST,
+            priority: 0,
+            resume: None,
             gaps: 0,
             walked: 0,
             markers: None,
@@ -132,6 +142,29 @@ impl Mailbox {
         self.settle();
         self.tokened += 1;
         self.slots.push_back(Slot::Tokened(Box::new(Tokened { message, token })));
+    }
+    /// A priority message, with a token (or an empty list for none) while tokens matter.
+    pub(super) fn push_priority(&mut self, message: OwnedTerm, token: Option<OwnedTerm>) {
+        debug_assert!(!self.borrowed);
+        self.pass_gaps();
+        let slot = match token {
+            None => Slot::Message(message),
+            Some(token) => {
+                self.tokened += 1;
+                Slot::Tokened(Box::new(Tokened { message, token }))
+            }
+        };
+        let (place, next) = (self.priority, (self.save - self.base) as usize);
+        self.slots.insert(place, slot);
+        // Ordinary messages keep their positions.
+        self.base -= 1;
+        self.priority += 1;
+        if next > place {
+            self.resume = Some(self.save);
+            self.save = self.base + place as u64;
+        } else {
+            self.save -= 1;
+        }
     }
     /// Marks all present messages as sent without a token.
     pub(super) fn no_tokens(&mut self) {
@@ -196,6 +229,10 @@ impl Mailbox {
         assert!(!self.slots.front().is_some_and(Slot::is_gap), "a gap at the front");
         assert!(self.fresh_len > 0 || !self.slots.back().is_some_and(Slot::is_gap), "at the end");
         assert!(self.unfetched <= self.len(), "what was not fetched");
+        assert!(self.priority <= self.slots.len(), "priority messages");
+        let ordinary = self.base + self.priority as u64;
+        let resumes = |at| self.save < ordinary && ordinary <= at && at <= self.end();
+        assert!(self.resume.is_none_or(resumes), "where the receive continues");
         let borrowed = || self.slots.get((self.save - self.base) as usize)?.message();
         assert!(!self.borrowed || borrowed().is_some_and(|m| m.term().is_nil()), "a borrowed slot");
     }
@@ -333,14 +370,22 @@ impl Mailbox {
     }
     fn pass_gaps(&mut self) {
         while self.slots.get((self.save - self.base) as usize).is_some_and(Slot::is_gap) {
-            self.save += 1;
+            self.step();
             self.walked += 1;
+        }
+    }
+    /// On to the next message. Behind the priority messages the receive continues where it was.
+    #[inline]
+    fn step(&mut self) {
+        self.save += 1;
+        if self.resume.is_some() && self.save - self.base >= self.priority as u64 {
+            self.save = self.resume.take().unwrap_or(self.save);
         }
     }
     /// Words of the message at the save pointer, if it is the first one and worth copying.
     #[inline]
     pub(super) fn front_words(&self) -> Option<usize> {
-        if self.save != self.base || self.selective {
+        if self.save != self.base || self.selective || self.priority > 0 {
             return None;
         }
         let first = match self.slots.front() {
@@ -373,6 +418,7 @@ impl Mailbox {
     }
     /// Puts the message on the heap, once examined, into the position reserved for it.
     pub(super) fn put_before(&mut self, m: OwnedTerm) {
+        debug_assert!(self.priority == 0);
         self.slots.push_front(Slot::Message(m));
         self.base -= 1;
     }
@@ -387,11 +433,14 @@ impl Mailbox {
     pub(super) fn skip_all(&mut self) {
         self.settle();
         self.save = self.end();
+        self.resume = None;
     }
     /// The message at the save pointer doesn't match.
     #[inline]
     pub(super) fn skip(&mut self) {
-        self.save = (self.save + 1).min(self.end());
+        if self.save < self.end() {
+            self.step();
+        }
         // Messages are scattered in memory, so the next ones are prefetched.
         let soon = self.slots.get((self.save - self.base) as usize + PREFETCH_DISTANCE);
         if let Some(m) = soon.and_then(Slot::message) {
@@ -406,6 +455,7 @@ impl Mailbox {
         let m = self.taken(s)?;
         self.selective &= i != 0;
         self.gaps += 1;
+        self.resume = None;
         self.tidy();
         self.save = self.base;
         Some(m)
@@ -427,6 +477,7 @@ impl Mailbox {
     }
     pub(super) fn restart(&mut self) {
         self.save = self.base;
+        self.resume = None;
     }
     #[inline]
     fn tidy(&mut self) {
@@ -434,12 +485,14 @@ impl Mailbox {
             self.slots.pop_front();
             self.base += 1;
             self.gaps -= 1;
+            self.priority = self.priority.saturating_sub(1);
         }
         if self.fresh_len == 0 && self.slots.back().is_some_and(Slot::is_gap) {
             while self.slots.back().is_some_and(Slot::is_gap) {
                 self.slots.pop_back();
                 self.gaps -= 1;
             }
+            self.priority = self.priority.min(self.slots.len());
             self.lower_markers();
         }
         // Stepping over gaps repeatedly costs more than one compaction.
@@ -458,6 +511,7 @@ impl Mailbox {
     /// Compacts. Messages move towards the end, which stays where it is: those after a marker
     /// remain after it.
     fn compact(&mut self) {
+        self.priority -= self.slots.iter().take(self.priority).filter(|s| s.is_gap()).count();
         self.slots.retain(|s| !s.is_gap());
         self.base += self.gaps as u64;
         (self.gaps, self.walked) = (0, 0);
@@ -493,8 +547,13 @@ impl Mailbox {
     #[inline]
     pub(super) fn use_marker(&mut self, id: RefId) {
         if let Some(at) = self.markers.as_ref().and_then(|m| m.position_of(id)) {
-            // Gaps at the end may have been removed since.
-            self.save = at.clamp(self.base, self.end());
+            // Gaps at the end may have been removed since. Priority messages are examined first.
+            let ordinary = self.base + self.priority as u64;
+            self.save = at.clamp(ordinary, self.end());
+            self.resume = None;
+            if self.priority > 0 {
+                self.resume = Some(std::mem::replace(&mut self.save, self.base));
+            }
         }
     }
 }

@@ -90,7 +90,7 @@ impl<'p> MessageQueue<'p> {
         self.check();
     }
     #[inline]
-    fn give_back(self, m: &mut Mailbox) {
+    pub(super) fn give_back(self, m: &mut Mailbox) {
         if m.borrowed() {
             m.give_back(self.p.heap.take_borrowed_message());
         }
@@ -121,7 +121,7 @@ impl<'p> MessageQueue<'p> {
     }
     /// Moves a first message to the front of the mailbox.
     #[inline]
-    fn put_first_back(self) -> bool {
+    pub(super) fn put_first_back(self) -> bool {
         let t = self.p.heap.take_message();
         t.map(|t| self.mailbox().put_before(OwnedTerm::message(t))).is_some()
     }

@@ -10,6 +10,9 @@
 //! | backlog | signals that were taken from the inbox and not handled: `flag::PENDING` |
 //! | inbox | shared with senders: [`kvik_sync::Inbox`](kvik_sync::inbox::Inbox) |
 //!
+//! Priority messages are the first slots of the mailbox. One that arrives goes behind them, is
+//! examined next, and then the receive goes on where it was; a first message is moved behind it.
+//!
 //! The first three hold *received* messages, which `message_queue_len` counts. In the last two,
 //! messages lie among other signals, and those before a message have to be handled first.
 //!
@@ -26,8 +29,10 @@
 //!    mailbox counts a borrowed one.
 //! 4. The save pointer lies between the first position and the end. A first message has the position
 //!    before the mailbox's first.
-//! 5. `flag::PENDING` is set exactly while there is a backlog, and a process with one is not parked.
-//! 6. The unfetched messages are the newest ones in the mailbox: see [`fetched`].
+//! 5. With a priority message there is no first message; among themselves priority messages are in
+//!    the order of arrival, whatever that of ordinary ones.
+//! 6. `flag::PENDING` is set exactly while there is a backlog, and a process with one is not parked.
+//! 7. The unfetched messages are the newest ones in the mailbox: see [`fetched`].
 //!
 //! `docs/internals/messages.md` has the places and moves as a diagram.
 

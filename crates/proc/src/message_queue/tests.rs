@@ -1,10 +1,11 @@
 //! The queue against a model, a plain list. A process is sent messages by every path, while it is
-//! parked, queued or running, and receives them in every way; it must see the list, in order.
+//! parked, queued or running, and receives them in every way; it must see the list, in order, but
+//! for priority messages, which come first once they are received.
 
 mod sends;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kvik_heap::Heap;
@@ -27,7 +28,7 @@ const ALIAS: RefId = RefId([1, 1, 1]);
 
 /// Which paths must have been taken for the test to count, and how often.
 const TIMES: u32 = 5;
-const PATHS: [&str; 19] = [
+const PATHS: [&str; 21] = [
     "parked: first message",
     "parked: first message beside the heap",
     "parked: borrowed message",
@@ -47,6 +48,8 @@ const PATHS: [&str; 19] = [
     "timed out",
     "timed out before a message",
     "sat out",
+    "priority message looked at",
+    "priority message during a receive",
 ];
 
 struct Random(u64);
@@ -90,6 +93,7 @@ fn message_of(s: &Signal) -> Option<i64> {
         Signal::Message(m) => m,
         Signal::Control(c) => match &**c {
             Control::AliasMessage { message, .. }
+            | Control::PriorityMessage { message, .. }
             | Control::MessageFrom { message, .. }
             | Control::MessageOf { message, .. }
             | Control::Stamped { message, .. } => message,
@@ -114,8 +118,21 @@ struct Receive {
     wants: Option<i64>,
     /// Messages below this may be skipped, as a marker lies after them.
     marked: i64,
-    /// How many messages of the list were examined or skipped.
-    looked_at: usize,
+    /// The messages that were examined.
+    examined: BTreeSet<i64>,
+}
+
+impl Receive {
+    fn new(wants: Option<i64>, marked: i64) -> Receive {
+        Receive { wants, marked, examined: BTreeSet::new() }
+    }
+}
+
+/// The received messages of a process, in their order.
+fn received(p: &Proc) -> Vec<i64> {
+    let mut all = Vec::new();
+    p.each_message(|t| all.push(number(t)));
+    all
 }
 
 struct Bench {
@@ -125,6 +142,8 @@ struct Bench {
     state: State,
     /// The model: what was sent and not taken, in the order it was sent.
     list: Vec<i64>,
+    /// Those that are priority messages.
+    urgent: BTreeSet<i64>,
     next: i64,
     receive: Option<Receive>,
     marker: Option<(RefId, i64)>,
@@ -145,12 +164,14 @@ impl Bench {
         p.set_flag(flag::TRAP_EXIT, true);
         p.heap.set_reductions(4000);
         p.with_cold(|x| x.aliases.insert(ALIAS, false));
+        p.prioritize_alias(ALIAS);
         Bench {
             random: Random(seed),
             here: ThreadId::new(),
             task: run_token.task().clone(),
             state: State::Running(run_token),
             list: Vec::new(),
+            urgent: BTreeSet::new(),
             next: 0,
             receive: None,
             marker: None,
@@ -282,12 +303,12 @@ impl Bench {
         let wants = self.list.get(at).copied().unwrap_or(i64::MAX);
         let any = self.random.below(8) < if self.limit < 5 { 7 } else { 4 };
         let wants = if any { None } else { Some(wants) };
-        let mut receive = Receive { wants, marked: i64::MIN, looked_at: 0 };
+        let mut receive = Receive::new(wants, i64::MIN);
         if let Some((id, from)) = self.marker.filter(|_| self.random.one_in(2)) {
             let p = self.private();
             p.marker_use(id.term(&p.heap));
             let later = self.list.iter().copied().find(|n| *n >= from);
-            receive = Receive { wants: later.or(Some(i64::MAX)), marked: from, looked_at: 0 };
+            receive = Receive::new(later.or(Some(i64::MAX)), from);
         }
         self.receive = Some(receive);
     }
@@ -323,14 +344,21 @@ impl Bench {
     }
     /// Whether that message is the next one, and the one wanted.
     fn look_at(&mut self, n: i64) -> bool {
+        let received = received(self.private());
         let r = self.receive.as_mut().expect("it receives");
-        let at = self.list.iter().position(|m| *m == n).expect("a message that was not taken");
-        assert!(at >= r.looked_at, "message {n} for the second time");
-        let passed = &self.list[r.looked_at..at];
-        assert!(passed.iter().all(|m| *m < r.marked), "{n} before {passed:?}");
-        let what = if passed.is_empty() { "looked at" } else { "behind a marker" };
-        r.looked_at = at + 1;
-        self.note(what);
+        let before = received.iter().take_while(|m| **m != n);
+        let passed: Vec<_> = before.filter(|m| !r.examined.contains(m)).collect();
+        assert!(passed.iter().all(|m| **m < r.marked), "{n} before {passed:?}");
+        assert!(r.examined.insert(n), "message {n} for the second time");
+        let later =
+            received.iter().skip_while(|m| **m != n).any(|m| r.examined.contains(m) && *m != n);
+        self.note(if passed.is_empty() { "looked at" } else { "behind a marker" });
+        if self.urgent.contains(&n) {
+            self.note(match later {
+                true => "priority message during a receive",
+                false => "priority message looked at",
+            });
+        }
         let r = self.receive.as_ref().expect("it receives");
         let matches = r.wants.is_none_or(|w| w == n);
         let p = self.private();
@@ -349,13 +377,14 @@ impl Bench {
         }
         self.note(if first { "first message taken" } else { "borrowed message taken" });
         self.receive = None;
-        self.list.remove(at);
+        self.list.retain(|m| *m != n);
+        self.urgent.remove(&n);
         true
     }
     fn found_nothing(&mut self) {
         let then = self.random.below(5);
         let r = self.receive.as_ref().expect("it receives");
-        let left = &self.list[r.looked_at..];
+        let left: Vec<_> = self.list.iter().filter(|n| !r.examined.contains(n)).collect();
         let p = self.private();
         if p.flag(flag::TIMED_OUT) {
             p.timeout();
@@ -363,7 +392,7 @@ impl Bench {
             self.receive = None;
             return;
         }
-        assert!(left.iter().all(|n| *n < r.marked), "{left:?} were not looked at");
+        assert!(left.iter().all(|n| **n < r.marked), "{left:?} were not looked at");
         match then {
             0 => {
                 p.timeout();
@@ -444,7 +473,7 @@ impl Bench {
             if self.receive.take().is_some() {
                 self.private().timeout();
             }
-            self.receive = Some(Receive { wants: None, marked: i64::MIN, looked_at: 0 });
+            self.receive = Some(Receive::new(None, i64::MIN));
             self.go_on_receiving();
         }
     }
@@ -471,11 +500,11 @@ impl Bench {
     }
     /// All places together must equal the list.
     fn check(&mut self) {
-        let seen = self.with_private(|p| {
+        let (received, seen) = self.with_private(|p| {
+            let received = received(p);
+            assert_eq!(p.message_count(), received.len());
+            assert!(p.fetched_count() <= received.len());
             let mut seen = Vec::new();
-            p.each_message(|t| seen.push(number(t)));
-            assert_eq!(p.message_count(), seen.len());
-            assert!(p.fetched_count() <= seen.len());
             if let Some(kept) = p.messages().existing() {
                 seen.extend(kept.backlog.iter().filter_map(message_of));
             }
@@ -485,9 +514,14 @@ impl Bench {
                 true
             });
             seen.extend(arrived.into_inner().into_iter().rev());
-            seen
+            (received, seen)
         });
-        assert_eq!(seen, self.list);
+        let (handled, sent) = self.list.split_at(received.len());
+        assert_eq!(seen, sent);
+        let (mut first, others): (Vec<i64>, Vec<i64>) =
+            handled.iter().partition(|n| self.urgent.contains(n));
+        first.extend(others);
+        assert_eq!(received, first);
     }
     fn end(mut self) -> Count {
         self.resume();

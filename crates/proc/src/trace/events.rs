@@ -88,6 +88,16 @@ impl Proc {
         control(pid, Control::MessageFrom { from, alias, message, token });
         true
     }
+    /// Reports a send while anything is traced. Returns the token that the message takes along, if
+    /// there are tokens.
+    #[cold]
+    pub(crate) fn note_send(&self, to: Term<'_>, m: Term<'_>) -> Option<OwnedTerm> {
+        self.save_call(crate::saved_calls::Saved::Send);
+        if self.is_traced(bit::SEND) {
+            self.tell_send(to, m);
+        }
+        crate::seq_trace::on().then(|| self.seq_send(receiver(to).map_or(to, |r| r.0), m))
+    }
     /// Sends a message whose receiver's wake-up may have to be profiled.
     fn send_profiled(&self, pid: u32, alias: Option<RefId>, m: Term<'_>) -> bool {
         if !crate::sysprof::on() {

@@ -45,7 +45,14 @@ impl<'m> Compiler<'m> {
             }
             (Opcode::Fconv, [s, Arg::Float(n)]) => self.convert(*s, *n),
             (Opcode::Fnegate, [_, Arg::Float(a), Arg::Float(d)]) => {
-                // Like OTP, subtracts, which gives no negative zero.
+                if kvik_release::current().distinguishes_zeros() {
+                    self.a.mov_rm(RAX, REGS, f_offset(*a));
+                    self.a.mov_ri(RCX, 1 << 63);
+                    self.a.alu_rr(Alu::Xor, RAX, RCX);
+                    self.a.mov_mr(REGS, f_offset(*d), RAX);
+                    return Ok(());
+                }
+                // Like OTP before 27, subtracts, which gives no negative zero.
                 self.a.mov_ri(RAX, 0);
                 self.a.movq_xr(0, RAX);
                 self.a.movsd_load(1, REGS, f_offset(*a));

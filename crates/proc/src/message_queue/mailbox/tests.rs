@@ -144,3 +144,85 @@ fn markers_skip_what_came_before() {
     m.use_marker(r);
     assert_eq!(next(&mut m), Some(0));
 }
+
+/// The messages in the order in which receives that take any message get them.
+fn take_all(m: &mut Mailbox) -> Vec<i64> {
+    std::iter::from_fn(|| {
+        next(m)?;
+        m.assert_invariants();
+        m.take()?.message.term().as_small()
+    })
+    .collect()
+}
+
+#[test]
+fn priority_messages_come_first_in_their_order() {
+    let mut m = Mailbox::default();
+    (0..3).for_each(|i| m.push(int(i)));
+    append(&mut m, 3..5);
+    (10..12).for_each(|i| m.push_priority(int(i), None));
+    m.push(int(5));
+    m.push_priority(int(12), None);
+    m.assert_invariants();
+    assert_eq!(m.len(), 9);
+    assert_eq!(take_all(&mut m), [10, 11, 12, 0, 1, 2, 3, 4, 5]);
+    assert!(m.is_empty() && m.priority == 0);
+}
+
+#[test]
+fn a_receive_examines_a_new_priority_message_and_goes_on_where_it_was() {
+    let mut m = Mailbox::default();
+    (0..4).for_each(|i| m.push(int(i)));
+    m.push_priority(int(10), None);
+    let mut seen = Vec::new();
+    for step in 0..8 {
+        if step == 3 {
+            (11..13).for_each(|i| m.push_priority(int(i), None));
+        }
+        m.assert_invariants();
+        seen.extend(next(&mut m));
+        m.skip();
+    }
+    assert_eq!(seen, [10, 0, 1, 11, 12, 2, 3]);
+    assert!(m.at_end());
+    // With everything examined, too.
+    m.push_priority(int(13), None);
+    assert_eq!(next(&mut m), Some(13));
+    m.skip();
+    assert!(m.at_end());
+    m.restart();
+    assert_eq!(take_all(&mut m), [10, 11, 12, 13, 0, 1, 2, 3]);
+}
+
+#[test]
+fn gaps_among_priority_messages_are_passed() {
+    let mut m = Mailbox::default();
+    (0..100).for_each(|i| m.push(int(i)));
+    (100..200).for_each(|i| m.push_priority(int(i), None));
+    for i in (101..199).step_by(2).chain((1..99).step_by(2)) {
+        assert!(take_out(&mut m, i).is_some());
+        m.restart();
+        m.assert_invariants();
+    }
+    let even = |range: std::ops::Range<i64>| range.filter(|i| i % 2 == 0 || [99, 199].contains(i));
+    assert_eq!(take_all(&mut m), even(100..200).chain(even(0..100)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_marker_skips_ordinary_messages_only() {
+    let mut m = Mailbox::default();
+    (0..5).for_each(|i| m.push(int(i)));
+    m.push_priority(int(10), None);
+    let (id, marker) = (RefId([1, 2, 3]), m.reserve());
+    m.bind(marker, id);
+    m.push(int(5));
+    m.push_priority(int(11), None);
+    m.use_marker(id);
+    let mut seen = Vec::new();
+    while let Some(n) = next(&mut m) {
+        seen.push(n);
+        m.assert_invariants();
+        m.skip();
+    }
+    assert_eq!(seen, [10, 11, 5]);
+}

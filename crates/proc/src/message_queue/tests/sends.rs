@@ -103,7 +103,7 @@ impl Bench {
         let token = h.tuple(&[1, 2, 3, 4, 5].map(Term::int));
         let from = Term::local_pid(SENDER);
         let message = OwnedTerm::new(body(&h, 8, n));
-        let c = match self.random.below(12) {
+        let c = match self.random.below(14) {
             0..3 => Control::MessageOf { from, message },
             3 if self.unusual => {
                 let token = if n % 4 < 3 { OwnedTerm::default() } else { OwnedTerm::new(token) };
@@ -114,11 +114,19 @@ impl Bench {
                 let from = OwnedTerm::immediate(from);
                 Control::Exit { from, linked: false, reason, token: None }
             }
-            _ => {
+            12 => {
+                self.urgent.insert(n);
+                Control::PriorityMessage { alias: ALIAS, from, message, token: None }
+            }
+            k => {
                 let id = RefId([9, n as u32, 0]);
                 let target = Target::Process(SENDER);
                 let m = Monitoring { target, tag: None, alias: None };
                 self.with_private(|p| p.with_cold(|x| x.monitoring.insert(id, m)));
+                if k == 13 {
+                    self.urgent.insert(n);
+                    self.with_private(|p| p.prioritize_monitor(id));
+                }
                 Control::Down { id, reason: short }
             }
         };
