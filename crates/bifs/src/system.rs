@@ -18,7 +18,7 @@ mod topology_text;
 
 pub use flags::{backtrace_depth, set_outstanding_requests, wall_time_on};
 pub use flags::{set_trace_control_word, trace_control_word};
-pub use halt::{install, Halt};
+pub use halt::{install, set_halt_hooks, Halt, HaltHooks};
 pub use info::{system_version, END_TIME};
 pub use internal::set_warning_map;
 pub use memory::items_without_waiting as memory;
@@ -66,6 +66,8 @@ pub struct SystemConfig {
     pub ets_always_compress: bool,
     pub ets_realloc_moves: bool,
     pub port_parallelism: bool,
+    /// Milliseconds that `halt` may flush for; `None`: as long as it takes.
+    pub halt_flush_timeout: Option<u64>,
 }
 
 /// Table limit from the environment, but at least the default.
@@ -98,6 +100,7 @@ impl Default for SystemConfig {
             ets_always_compress: false,
             ets_realloc_moves: false,
             port_parallelism: false,
+            halt_flush_timeout: None,
         }
     }
 }

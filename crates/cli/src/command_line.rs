@@ -29,7 +29,7 @@ const WITH_VALUE: &[&str] = &[
     "IOs", "JPperf", "JDdump", "JMsingle", "S", "SP", "SDcpu", "SDPcpu", "SDio", "sbt", "sbwtdcpu",
     "sbwtdio", "sbwt", "scl", "sct", "secio", "sfwi", "stbt", "swct", "swtdcpu", "swtdio", "swt",
     "sws", "sss", "sssdcpu", "sssdio", "spp", "sub", "hms", "hmbs", "hpds", "hmax", "hmaxk",
-    "hmaxel", "hmqd", "h", "rg", "pc", "zdbbl", "zdntgc", "zebwt", "zosrl", "web",
+    "hmaxel", "hmqd", "h", "rg", "pc", "zdbbl", "zdntgc", "zebwt", "zhft", "zosrl", "web",
 ];
 /// `+` flags without a value.
 const BARE: &[&str] = &[
@@ -71,6 +71,11 @@ pub fn parse(args: Vec<OsString>) -> Result<CommandLine, String> {
         match a.as_bytes() {
             b"-extra" => {
                 c.init.push(a);
+                c.init.extend(it.by_ref());
+            }
+            // `-S`: see `env_args::START`.
+            b"++S" => {
+                c.init.extend(["-noshell".into(), "-S".into()]);
                 c.init.extend(it.by_ref());
             }
             b"-env" => {

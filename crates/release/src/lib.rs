@@ -109,6 +109,7 @@ static STATIC_NIFS: &[(&str, Span)] = &[
     ("prim_socket", Span::ALL),
     ("prim_tty", Span::since(26)),
     ("zlib", Span::ALL),
+    ("zstd", Span::since(28)),
 ];
 
 /// A range of releases that have something: from `since` on and before `until`.
@@ -207,6 +208,22 @@ impl Release {
 
     /// Whether `os:set_signal/2` accepts terminal signals: continue, and window size changes.
     pub fn has_terminal_signals(&self) -> bool {
+        self.number >= 28
+    }
+
+    /// Whether `erl` has `-S`: the function behind it gets all arguments that follow.
+    pub fn has_start_flag(&self) -> bool {
+        self.number >= 26
+    }
+
+    /// Whether the time for flushing may be limited when the VM halts: an option of `halt/2`, and a
+    /// flag.
+    pub fn has_halt_timeout(&self) -> bool {
+        self.number >= 27
+    }
+
+    /// Whether `re` has PCRE2: compiled patterns are references, and may be exported.
+    pub fn has_pcre2(&self) -> bool {
         self.number >= 28
     }
 

@@ -118,6 +118,15 @@ impl EmulatorFlags {
                 let bad = || format!("Invalid outstanding requests limit {v}");
                 self.outstanding_requests = n.ok_or_else(bad)? as usize;
             }
+            "zhft" if !kvik_release::current().has_halt_timeout() => {
+                return Err("bad -z option -zhft".into());
+            }
+            "zhft" if v == "infinity" => self.machine.halt_flush_timeout = None,
+            "zhft" => {
+                let n = strtol(v).filter(|n| (0..=i64::from(i32::MAX)).contains(n));
+                let bad = || format!("Invalid halt flush timeout {v}");
+                self.machine.halt_flush_timeout = Some(n.ok_or_else(bad)? as u64);
+            }
             "zdbbl" => {
                 let n = atoi(v);
                 ensure((1..=2_097_151).contains(&n), || format!("Invalid dbbl limit: {n}"))?;
