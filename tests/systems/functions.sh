@@ -30,6 +30,14 @@ unpacked() {
   fi
   echo "$dir"
 }
+# rabbitmq_server: the folder of RabbitMQ, of whatever version the Debian that runs has
+rabbitmq_server() {
+  local at
+  for at in "$(unpacked rabbitmq-server)"/usr/lib/rabbitmq/lib/rabbitmq_server-*; do
+    [ ! -x "$at/sbin/rabbitmq-server" ] || { echo "$at"; return; }
+  done
+  return 1
+}
 # python_packages: the folder of the Python clients, from PyPI
 python_packages() {
   local dir=$BUILD/python

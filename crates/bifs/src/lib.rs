@@ -47,6 +47,8 @@ pub mod port;
 mod prim_tty;
 pub mod process;
 pub mod re;
+mod re_export;
+mod re_options;
 mod re_source;
 pub mod reference_scan;
 pub mod search;
@@ -60,6 +62,7 @@ pub mod trace;
 pub mod tuple;
 pub mod unicode;
 pub mod zlib;
+mod zstd;
 
 use std::sync::OnceLock;
 
@@ -113,6 +116,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         time::BIFS,
         unicode::BIFS,
         zlib::BIFS,
+        zstd::BIFS,
     ];
     for more in [ets::BIFS, process::BIFS, system::BIFS] {
         tables.extend_from_slice(more);

@@ -1,20 +1,22 @@
 //! Module `re`: compiling and matching. Global matches (`global`) and conversion from and to
 //! Unicode lists are Erlang code in OTP's `re`, to which these natives trap.
 //!
-//! The binary of a compiled pattern holds its source and options, so it can be sent, stored and
-//! loaded as a literal; the machine code is looked up in a cache.
+//! Before OTP 28 a compiled pattern's tuple has a binary, which holds source and options, so that it
+//! can be sent, stored and loaded as a literal; the machine code is looked up in a cache. Since then
+//! it has a reference to the compiled pattern ([`Regex`]), and `re_export` is what other nodes get.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use kvik_heap::SuspendedState;
+use kvik_heap::{Heap, SuspendedState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_sys::pcre::{opt, CompileError, Pattern};
-use kvik_sys::pcre_match::{Group, MatchError, MatchOpts, MatchSubject, Matching};
+use kvik_sys::pcre::{opt, CompileError, Dialect, Pattern};
+use kvik_sys::pcre_match::{Group, MatchError, MatchSubject, Matching};
 use kvik_term::{am, Atom, Term, View};
 
 use crate::iolist::{bytes_in_turns, bytes_of, charge};
-use crate::re_source;
+use crate::re_options::{How, Options};
+use crate::{re_export, re_source};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("re", "version", 0, version_0),
@@ -24,9 +26,18 @@ pub const BIFS: &[BifEntry] = &[
     bif!("re", "run", 3, run_3),
     bif!("re", "internal_run", 4, internal_run_4),
     bif!("re", "inspect", 2, inspect_2),
+    bif!("re", "import", 1, re_export::import_1, since 28),
 ];
 
-/// The PCRE release of OTP 25, whose behaviour is reproduced here.
+/// The PCRE whose patterns the release takes.
+pub fn dialect() -> Dialect {
+    match kvik_release::current().has_pcre2() {
+        true => Dialect::Pcre2,
+        false => Dialect::Pcre8,
+    }
+}
+
+/// The PCRE release of OTP before 28, whose behaviour is reproduced here.
 const VERSION: &str = "8.44";
 
 /// Error texts that newer PCRE releases changed, by error number.
@@ -54,39 +65,10 @@ const OLD_TEXTS: &[(i32, &str)] = &[
     (168, "\\c must be followed by an ASCII character"),
 ];
 
-/// Compile options, as stored in a pattern's binary.
-#[derive(Copy, Clone, Default, PartialEq, Eq)]
-struct How {
-    options: u32,
-    newline: u32,
-    bsr: u32,
-}
-
-const MAGIC: &[u8; 4] = b"kvre";
-/// Size of the header: magic, options, newline, bsr.
-const HEAD: usize = 4 + 4 + 1 + 1;
-
-impl How {
-    fn binary(self, source: &[u8]) -> Vec<u8> {
-        let mut b = MAGIC.to_vec();
-        b.extend_from_slice(&self.options.to_be_bytes());
-        b.extend_from_slice(&[self.newline as u8, self.bsr as u8]);
-        b.extend_from_slice(source);
-        b
-    }
-    fn of_binary(b: &[u8]) -> Option<(How, &[u8])> {
-        let (head, source) = b.split_at_checked(HEAD)?;
-        let options = head.strip_prefix(MAGIC)?;
-        let options = u32::from_be_bytes(options.get(..4)?.try_into().ok()?);
-        let how = How { options, newline: head[8] as u32, bsr: head[9] as u32 };
-        Some((how, source))
-    }
-}
-
 const CACHE: usize = 512;
 
 /// The compiled form of a pattern's binary, from the cache or newly compiled.
-fn compiled(binary: &[u8]) -> Result<Arc<Pattern>, Option<CompileError>> {
+pub fn compiled(binary: &[u8]) -> Result<Arc<Pattern>, Option<CompileError>> {
     kvik_state::vm_state! {
         static PATTERNS: OnceLock<Mutex<HashMap<Vec<u8>, Arc<Pattern>>>> = OnceLock::new();
     }
@@ -98,118 +80,14 @@ fn compiled(binary: &[u8]) -> Result<Arc<Pattern>, Option<CompileError>> {
         return Ok(p.clone());
     }
     let (how, source) = How::of_binary(binary).ok_or(None)?;
-    let p = Arc::new(re_source::compile(source, how.options, how.newline, how.bsr).map_err(Some)?);
+    let made = re_source::compile(source, how.options, how.newline, how.bsr, dialect());
+    let p = Arc::new(made.map_err(Some)?);
     let mut all = lock();
     if all.len() >= CACHE {
         all.clear();
     }
     all.insert(binary.to_vec(), p.clone());
     Ok(p)
-}
-
-/// Options of `compile` and `run`.
-#[derive(Default)]
-struct Options<'h> {
-    how: How,
-    exec: MatchOpts,
-    offset: usize,
-    capture: Option<(Term<'h>, Term<'h>)>,
-    global: bool,
-    report_errors: bool,
-    /// Whether an option is only valid for `run`, or only for `compile`.
-    only_run: bool,
-    only_compile: bool,
-}
-
-/// Options that map to flags of PCRE's compiler.
-const COMPILE_FLAGS: &[(Atom, u32)] = &[
-    (am::unicode, opt::UTF),
-    (am::caseless, opt::CASELESS),
-    (am::dollar_endonly, opt::DOLLAR_ENDONLY),
-    (am::dotall, opt::DOTALL),
-    (am::extended, opt::EXTENDED),
-    (am::firstline, opt::FIRSTLINE),
-    (am::multiline, opt::MULTILINE),
-    (am::no_auto_capture, opt::NO_AUTO_CAPTURE),
-    (am::dupnames, opt::DUPNAMES),
-    (am::ungreedy, opt::UNGREEDY),
-    (am::ucp, opt::UCP),
-    (am::never_utf, opt::NEVER_UTF),
-    (am::no_start_optimize, opt::NO_START_OPTIMIZE),
-];
-const RUN_FLAGS: &[(Atom, u32)] = &[
-    (am::notempty, opt::NOTEMPTY),
-    (am::notempty_atstart, opt::NOTEMPTY_ATSTART),
-    (am::notbol, opt::NOTBOL),
-    (am::noteol, opt::NOTEOL),
-];
-const NEWLINES: &[(Atom, u32)] = &[
-    (am::cr, opt::NEWLINE_CR),
-    (am::lf, opt::NEWLINE_LF),
-    (am::crlf, opt::NEWLINE_CRLF),
-    (am::any, opt::NEWLINE_ANY),
-    (am::anycrlf, opt::NEWLINE_ANYCRLF),
-];
-
-fn find(table: &[(Atom, u32)], a: Atom) -> Option<u32> {
-    table.iter().find(|(x, _)| *x == a).map(|(_, v)| *v)
-}
-
-impl<'h> Options<'h> {
-    fn parse(t: Term<'h>) -> Option<Options<'h>> {
-        let mut o = Options::default();
-        for e in t.list_to_vec()? {
-            match e.as_atom() {
-                Some(a) => o.flag(a)?,
-                None => o.pair(e)?,
-            }
-        }
-        Some(o)
-    }
-    fn flag(&mut self, a: Atom) -> Option<()> {
-        if let Some(f) = find(COMPILE_FLAGS, a) {
-            self.how.options |= f;
-            self.only_compile = true;
-        } else if let Some(f) = find(RUN_FLAGS, a) {
-            self.exec.options |= f;
-            self.only_run = true;
-        } else {
-            match a {
-                am::anchored => {
-                    self.how.options |= opt::ANCHORED;
-                    self.exec.options |= opt::ANCHORED;
-                }
-                am::bsr_anycrlf => self.how.bsr = opt::BSR_ANYCRLF,
-                am::bsr_unicode => self.how.bsr = opt::BSR_UNICODE,
-                am::report_errors => (self.report_errors, self.only_run) = (true, true),
-                am::global => (self.global, self.only_run) = (true, true),
-                _ => return None,
-            }
-        }
-        Some(())
-    }
-    fn pair(&mut self, t: Term<'h>) -> Option<()> {
-        let int =
-            |t: Term<'_>| t.as_small().and_then(|i| i32::try_from(i).ok()).filter(|i| *i >= 0);
-        let (key, value, kind) = match *t.as_tuple()?.elements() {
-            [k, v] => (k.as_atom()?, v, am::index.into()),
-            [k, v, kind] if k == am::capture => (am::capture, v, kind),
-            _ => return None,
-        };
-        if key == am::newline {
-            self.how.newline = find(NEWLINES, value.as_atom()?)?;
-            return Some(());
-        }
-        self.only_run = true;
-        match key {
-            am::capture => self.capture = Some((value, kind)),
-            am::offset => self.offset = int(value)? as usize,
-            am::match_limit => self.exec.match_limit = Some(int(value)? as u32),
-            am::match_limit_recursion => self.exec.depth_limit = Some(int(value)? as u32),
-            _ => return None,
-        }
-        Some(())
-    }
 }
 
 fn in_erlang<'h>(p: &'h Proc, f: Atom, a: &[Term<'h>]) -> Raised {
@@ -219,29 +97,43 @@ fn in_erlang<'h>(p: &'h Proc, f: Atom, a: &[Term<'h>]) -> Raised {
     }
 }
 
-/// The date is PCRE2's and so differs from OTP's. Users that store compiled patterns, such as
-/// Elixir in its modules, compare versions and recompile patterns of another machine.
+/// Of PCRE 8 the date is PCRE2's and so differs from OTP's. Users that store compiled patterns, such
+/// as Elixir in its modules, compare versions and recompile patterns of another machine.
 fn version_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.binary(format!("{VERSION} {}", kvik_sys::pcre::released()).as_bytes()))
+    let pcre2 = kvik_sys::pcre::version();
+    let text = match dialect() {
+        Dialect::Pcre8 => format!("{VERSION} {}", pcre2.split(' ').nth(1).unwrap_or_default()),
+        Dialect::Pcre2 => pcre2,
+    };
+    Ok(p.heap.binary(text.as_bytes()))
 }
 
-/// `{re_pattern, Captures, Unicode, UseCrlf, Binary}`.
-fn pattern_term<'h>(p: &'h Proc, c: &Pattern, how: How, binary: &[u8]) -> Term<'h> {
+/// What the reference of a compiled pattern stands for.
+struct Regex(Arc<Pattern>);
+
+/// `{re_pattern, Captures, Unicode, UseCrlf, Binary}`, or with a reference.
+pub fn pattern_term<'h>(p: &'h Proc, c: &Arc<Pattern>, how: How, binary: &[u8]) -> Term<'h> {
     let crlf = [opt::NEWLINE_ANY, opt::NEWLINE_CRLF, opt::NEWLINE_ANYCRLF].contains(&c.newline());
     p.heap.tuple(&[
         am::re_pattern.into(),
         Term::int(c.captures() as i32),
         Term::int((how.options & opt::UTF != 0) as i32),
         Term::int(crlf as i32),
-        p.heap.binary(binary),
+        match dialect() {
+            Dialect::Pcre8 => p.heap.binary(binary),
+            Dialect::Pcre2 => p.heap.magic_ref(Arc::new(Regex(c.clone()))),
+        },
     ])
 }
 /// `{error, {Text, Offset}}`, or for `run` `{error, {compile, {Text, Offset}}}`.
 fn error_term<'h>(p: &'h Proc, e: &CompileError, in_run: bool) -> Term<'h> {
     let h = &p.heap;
-    let text = OLD_TEXTS.iter().find(|(c, _)| *c == e.code).map_or(e.text.as_str(), |(_, t)| t);
-    // The old PCRE reported these two one byte earlier.
-    let offset = e.offset - (matches!(e.code, 143 | 147) && e.offset > 0) as usize;
+    let (mut text, mut offset) = (e.text.as_str(), e.offset);
+    if dialect() == Dialect::Pcre8 {
+        text = OLD_TEXTS.iter().find(|(c, _)| *c == e.code).map_or(text, |(_, t)| t);
+        // The old PCRE reported these two one byte earlier.
+        offset -= (matches!(e.code, 143 | 147) && e.offset > 0) as usize;
+    }
     let mut what = h.tuple(&[h.string(text), h.unsigned(offset as u64)]);
     if in_run {
         what = h.tuple(&[am::compile.into(), what]);
@@ -251,8 +143,8 @@ fn error_term<'h>(p: &'h Proc, e: &CompileError, in_run: bool) -> Term<'h> {
 
 fn compile_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let opts = a.get(1).copied().unwrap_or(Term::NIL);
-    let o =
-        Options::parse(opts).filter(|o| !o.only_run).ok_or_else(|| p.badarg_because(am::badopt))?;
+    let o = Options::parse(opts, dialect()).filter(|o| !o.only_run);
+    let o = o.ok_or_else(|| p.badarg_because(am::badopt))?;
     if o.how.options & opt::UTF != 0 && a[0].as_bits().is_none() {
         return Err(in_erlang(p, am::ucompile, &[a[0], opts]));
     }
@@ -260,19 +152,56 @@ fn compile_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     charge(p, source.len() * 16);
     let binary = o.how.binary(&source);
     match compiled(&binary) {
+        Ok(c) if o.export => re_export::export(p, &c, o.how, a[0], &source, opts),
         Ok(c) => Ok(p.heap.tuple(&[am::ok.into(), pattern_term(p, &c, o.how, &binary)])),
         Err(Some(e)) => Ok(error_term(p, &e, false)),
         Err(None) => Err(p.badarg()),
     }
 }
 
-/// The Unicode flag and the binary of a compiled pattern's tuple.
-fn parts<'h>(t: Term<'h>) -> Option<(bool, Vec<u8>)> {
-    let [tag, captures, unicode, crlf, b] = t.as_tuple_n::<5>()?;
+/// What the tuple of a compiled pattern refers to.
+enum Stored {
+    Binary(Vec<u8>),
+    Regex(Arc<Pattern>),
+}
+
+impl Stored {
+    /// The compiled pattern, with the options of `run` that change it.
+    fn pattern(self, run: How) -> Option<Arc<Pattern>> {
+        match self {
+            // OTP's PCRE2 has no such options for a match, and takes those that change nothing.
+            Stored::Regex(c) => {
+                let same = |asked: u32, has: u32| asked == 0 || asked == has;
+                (same(run.newline, c.newline()) && same(run.bsr, c.bsr())).then_some(c)
+            }
+            Stored::Binary(b) if run.newline | run.bsr == 0 => compiled(&b).ok(),
+            Stored::Binary(b) => {
+                let (mut how, source) = How::of_binary(&b)?;
+                how.newline = if run.newline != 0 { run.newline } else { how.newline };
+                how.bsr = if run.bsr != 0 { run.bsr } else { how.bsr };
+                compiled(&how.binary(source)).ok()
+            }
+        }
+    }
+}
+
+/// The Unicode flag of a compiled pattern's tuple, and what the tuple refers to.
+fn parts(t: Term<'_>) -> Option<(bool, Stored)> {
+    let [tag, captures, unicode, crlf, stored] = t.as_tuple_n::<5>()?;
     let smalls = captures.is_small() && unicode.is_small() && crlf.is_small();
-    let b = b.as_bits().filter(|b| b.is_binary())?;
-    (tag == am::re_pattern && smalls)
-        .then(|| (unicode.as_small() != Some(0), b.to_bytes().into_owned()))
+    if tag != am::re_pattern || !smalls {
+        return None;
+    }
+    let stored = match dialect() {
+        Dialect::Pcre8 => {
+            let b = stored.as_bits().filter(|b| b.is_binary())?;
+            Stored::Binary(b.to_bytes().into_owned())
+        }
+        Dialect::Pcre2 => {
+            Stored::Regex(Heap::resource_ref(stored)?.downcast_ref::<Regex>()?.0.clone())
+        }
+    };
+    Some((unicode.as_small() != Some(0), stored))
 }
 
 fn run_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -289,14 +218,15 @@ fn run<'h>(p: &'h Proc, subject: Term<'h>, re: Term<'h>, opts: Term<'h>) -> BifR
     if let Some(r) = p.resumed::<Running<'static>>() {
         return r.go_on(p, subject);
     }
-    let o = Options::parse(opts).ok_or_else(|| p.badarg_because(am::badopt))?;
+    let o = Options::parse(opts, dialect()).filter(|o| !o.export);
+    let o = o.ok_or_else(|| p.badarg_because(am::badopt))?;
     let list = o.capture.is_some_and(|(_, kind)| kind == am::list) && !o.global;
     let in_unicode = |re_is_binary: bool| !re_is_binary || subject.as_bits().is_none() || list;
     let pattern = if re.as_tuple().is_some() {
         if o.only_compile {
             return Err(p.badarg());
         }
-        let (unicode, mut binary) = parts(re).ok_or_else(|| p.badarg())?;
+        let (unicode, stored) = parts(re).ok_or_else(|| p.badarg())?;
         if unicode && in_unicode(true) {
             return Err(in_erlang(p, am::urun, &[subject, re, opts]));
         }
@@ -304,13 +234,7 @@ fn run<'h>(p: &'h Proc, subject: Term<'h>, re: Term<'h>, opts: Term<'h>) -> BifR
             let rest = p.heap.tuple(&[opts, am::false_.into()]);
             return Err(in_erlang(p, am::grun, &[subject, re, rest]));
         }
-        if o.how.newline | o.how.bsr != 0 {
-            let (mut how, source) = How::of_binary(&binary).ok_or_else(|| p.badarg())?;
-            how.newline = if o.how.newline != 0 { o.how.newline } else { how.newline };
-            how.bsr = if o.how.bsr != 0 { o.how.bsr } else { how.bsr };
-            binary = how.binary(source);
-        }
-        compiled(&binary).map_err(|_| p.badarg())?
+        stored.pattern(o.how).ok_or_else(|| p.badarg())?
     } else {
         if !re.is_list() && re.as_bits().is_none() {
             return Err(p.badarg());
@@ -494,8 +418,8 @@ fn all_names(c: &Pattern) -> Vec<(Vec<u8>, Vec<usize>)> {
 }
 
 fn inspect_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let (_, binary) = parts(a[0]).filter(|_| a[1] == am::namelist).ok_or_else(|| p.badarg())?;
-    let c = compiled(&binary).map_err(|_| p.badarg())?;
+    let (_, stored) = parts(a[0]).filter(|_| a[1] == am::namelist).ok_or_else(|| p.badarg())?;
+    let c = stored.pattern(How::default()).ok_or_else(|| p.badarg())?;
     let names: Vec<Term<'h>> = all_names(&c).iter().map(|(n, _)| p.heap.binary(n)).collect();
     Ok(p.heap.tuple(&[am::namelist.into(), p.heap.list(&names)]))
 }

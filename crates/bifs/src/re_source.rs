@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use kvik_sys::pcre::{opt, CompileError, Pattern};
+use kvik_sys::pcre::{opt, CompileError, Dialect, Pattern};
 
 /// Lookbehind errors: not of fixed length, and branch too long.
 const LOOKBEHIND: i32 = 125;
@@ -14,11 +14,15 @@ pub fn compile(
     options: u32,
     newline: u32,
     bsr: u32,
+    dialect: Dialect,
 ) -> Result<Pattern, CompileError> {
+    if dialect == Dialect::Pcre2 {
+        return Pattern::compile(source, options, newline, bsr, dialect);
+    }
     let text = classes_as_before(source, options);
-    Pattern::compile(&text, options, newline, bsr).map_err(|e| match e.code {
+    Pattern::compile(&text, options, newline, bsr, dialect).map_err(|e| match e.code {
         LOOKBEHIND | LOOKBEHIND_BRANCH => {
-            let compiles = |alone: &[u8]| Pattern::compile(alone, options, newline, bsr);
+            let compiles = |alone: &[u8]| Pattern::compile(alone, options, newline, bsr, dialect);
             let offset = lookbehind_end(&text, e.offset, options, compiles);
             CompileError { code: LOOKBEHIND, offset, ..e }
         }

@@ -19,7 +19,7 @@ mod topology_text;
 
 pub use flags::{backtrace_depth, set_outstanding_requests, wall_time_on};
 pub use flags::{set_trace_control_word, trace_control_word};
-pub use halt::{install, Halt};
+pub use halt::{install, set_halt_hooks, Halt, HaltHooks};
 pub use info::{system_version, END_TIME};
 pub use internal::set_warning_map;
 pub use memory::items_without_waiting as memory;
@@ -30,7 +30,6 @@ pub use time_warp::follow_system_time;
 
 use std::ffi::OsString;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use kvik_proc::BifEntry;
 
@@ -69,8 +68,8 @@ pub struct SystemConfig {
     pub ets_always_compress: bool,
     pub ets_realloc_moves: bool,
     pub port_parallelism: bool,
-    /// How long a halt may take to write what ports have left; `None`: as long as that takes.
-    pub halt_flush_timeout: Option<Duration>,
+    /// Milliseconds that `halt` may flush for; `None`: as long as it takes.
+    pub halt_flush_timeout: Option<u64>,
 }
 
 /// Table limit from the environment, but at least the default.

@@ -76,6 +76,11 @@ pub fn parse(args: Vec<OsString>) -> Result<CommandLine, String> {
                 c.init.push(a);
                 c.init.extend(it.by_ref());
             }
+            // `-S`: see `env_args::START`.
+            b"++S" => {
+                c.init.extend(["-noshell".into(), "-S".into()]);
+                c.init.extend(it.by_ref());
+            }
             b"-env" => {
                 let name = value("-env")?;
                 c.env.push((name, value("-env")?));

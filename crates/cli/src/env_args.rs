@@ -45,7 +45,24 @@ fn word(it: &mut std::iter::Peekable<impl Iterator<Item = u8>>, comments: bool) 
     OsString::from_vec(w)
 }
 
-/// All arguments in order of evaluation, those after `-extra` last.
+/// Replaces `-S` on the command line. What follows it stands behind all other arguments.
+pub const START: &str = "++S";
+/// `--` behind `-S`, as OTP's `init` reads it.
+const ESCAPED_END: &str = "\\--";
+
+/// Takes `-S` and what follows it off the command line, and ends the arguments before it.
+fn take_start(own: &mut Vec<OsString>) -> Vec<OsString> {
+    let file = |i: usize| i > 0 && own[i - 1] == "-args_file";
+    let ends = |i: &usize| (own[*i] == "-S" || own[*i] == "-extra") && !file(*i);
+    let Some(at) = (0..own.len()).find(ends).filter(|at| own[*at] == "-S") else { return vec![] };
+    let mut start = own.split_off(at);
+    own.push("--".into());
+    start[0] = START.into();
+    start.iter_mut().filter(|a| *a == "--").for_each(|a| *a = ESCAPED_END.into());
+    start
+}
+
+/// All arguments in order of evaluation, those after `-extra` and after `-S` last.
 pub fn gather(
     command_line: Vec<OsString>,
     env: impl Fn(&str) -> Option<OsString>,
@@ -57,6 +74,10 @@ pub fn gather(
     let zflags = [from_env("ERL_FLAGS"), from_env("ERL_ZFLAGS")];
     let behind = zflags.iter().any(|s| !s.is_empty());
     let mut own = command_line;
+    let mut start = match release.is_some_and(Release::has_start_flag) {
+        true => take_start(&mut own),
+        false => Vec::new(),
+    };
     if behind && !own.is_empty() && !own.iter().any(|a| a == "-extra") {
         own.push("--".into());
     }
@@ -70,6 +91,7 @@ pub fn gather(
         args.push("-extra".into());
         args.append(&mut extra);
     }
+    args.append(&mut start);
     Ok(args)
 }
 
@@ -112,6 +134,22 @@ mod tests {
     fn splits_like_a_shell() {
         let words = split(br#"-a "b c" d\ e 'f "g' # no"#, true);
         assert_eq!(words, ["-a", "b c", "d e", "f \"g"].map(OsString::from));
+    }
+
+    #[test]
+    fn puts_start_flag_last_where_the_release_has_it() {
+        let env = |n: &str| (n == "ERL_ZFLAGS").then(|| "-last".into());
+        let own = ["-b", "-S", "m", "--", "-S", "+x"].map(OsString::from).to_vec();
+        let [old, new] = [&kvik_release::RELEASES[0], &kvik_release::RELEASES[1]];
+        let args = gather(own.clone(), env, Some(new)).unwrap();
+        let expected = ["-b", "--", "--", "-last", "++S", "m", "\\--", "-S", "+x"];
+        assert_eq!(args, expected.map(OsString::from));
+        let args = gather(own, env, Some(old)).unwrap();
+        assert_eq!(args[..3], ["-b", "-S", "m"].map(OsString::from));
+        let of_file = ["-args_file", "-S"].map(OsString::from);
+        assert_eq!(take_start(&mut of_file.to_vec()), [""; 0]);
+        let behind_extra = ["-extra", "-S"].map(OsString::from);
+        assert_eq!(take_start(&mut behind_extra.to_vec()), [""; 0]);
     }
 
     #[test]

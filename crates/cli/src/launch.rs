@@ -31,8 +31,9 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
         Ok(o) => o,
         Err(e) => return complain(&format!("kvik: {e}")),
     };
-    // The flags of a release can only be added once the release is known.
-    if std::env::var_os(env_args::flags_of(otp.release)).is_some() {
+    // Once the release is known: its flags are added, and `-S` means something if it has that.
+    let own_flags = std::env::var_os(env_args::flags_of(otp.release)).is_some();
+    if own_flags || otp.release.has_start_flag() {
         line = match parse(args, Some(otp.release)) {
             Ok(l) => l,
             Err(e) => return complain(&e),

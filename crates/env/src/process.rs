@@ -15,6 +15,9 @@ pub fn spawn(p: &Program<'_>) -> Result<i32> {
     kvik_sys::spawn::spawn(p)
 }
 
+/// Ends this program without destructors, exit handlers or output that is still buffered.
+pub use kvik_sys::spawn::exit_at_once;
+
 /// Starts a program for the command line's own use.
 pub fn start(c: &mut Command) -> io::Result<StdChild> {
     Fault::Spawn.fail()?;

@@ -7,7 +7,7 @@ use crate::reader::Reader;
 use crate::EtfError;
 
 /// Entries of a cache: 8 segments of 256.
-const ENTRIES: usize = 2048;
+pub const ENTRIES: usize = 2048;
 /// Maximum number of atoms in a header.
 const MAX_REFS: usize = 255;
 /// Flag in an atom's half byte: its text follows.
@@ -17,7 +17,7 @@ const LONG_ATOMS: u8 = 1;
 
 /// The cache entry of an atom, the same in all connections. If the message already refers to
 /// another atom with that entry, the atom is written in full.
-fn entry(a: Atom) -> usize {
+pub fn entry(a: Atom) -> usize {
     a.index() as usize % ENTRIES
 }
 

@@ -15,6 +15,7 @@ mod local;
 mod reader;
 pub mod tag;
 
+pub use atom_cache::{entry as atom_cache_entry, ENTRIES as ATOM_CACHE_ENTRIES};
 pub use atom_cache::{AtomRefs, ReceiveCache, SendCache};
 pub use decode::{decode, DecodeOpts, Decoding};
 pub use deflate::Deflation;

@@ -7,8 +7,9 @@ use crate::pointers::{CStrPtr, CTerm, Word};
 
 pub const VARIANT: &[u8] = b"beam.vanilla";
 
-/// `ERL_NIF_LATIN1`.
+/// `ERL_NIF_LATIN1`, and `ERL_NIF_UTF8` since 2.17.
 pub const LATIN1: c_int = 1;
+pub const UTF8: c_int = 2;
 /// `ERL_NIF_DIRTY_JOB_CPU_BOUND`, `ERL_NIF_DIRTY_JOB_IO_BOUND`.
 pub const DIRTY_CPU: c_uint = 1;
 pub const DIRTY_IO: c_uint = 2;
@@ -69,6 +70,8 @@ pub struct NifMonitor {
     pub spare: [u32; 5],
 }
 
+/// `ErlNifOnHaltCallback`, `ErlNifOnUnloadThreadCallback`: called with the library's `priv_data`.
+pub type LibraryCallback = unsafe extern "C" fn(*mut c_void);
 pub type Dtor = unsafe extern "C" fn(*mut NifEnv, *mut c_void);
 pub type StopFn = unsafe extern "C" fn(*mut NifEnv, *mut c_void, c_int, c_int);
 pub type Down = unsafe extern "C" fn(*mut NifEnv, *mut c_void, *mut NifPid, *mut NifMonitor);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use kvik_heap::roots::Root;
@@ -11,8 +12,8 @@ use kvik_term::word::NONE;
 use kvik_term::{am, Atom, Export, Term};
 
 use crate::abi::{Native, DIRTY_CPU, DIRTY_IO};
-
 use crate::env::{set_thread_kind, EnvPtr, NifEnv, ScheduledNif};
+use crate::halt::DelayingCall;
 use crate::library::NifLibrary;
 use crate::pointers::{Array, CStrPtr, CTerm, Word};
 
@@ -22,16 +23,20 @@ use crate::pointers::{Array, CStrPtr, CTerm, Word};
 pub struct Record {
     pub entry: Export,
     code: Native,
-    flags: c_uint,
+    /// Those of a dirty job, and [`DELAY_HALT`].
+    flags: AtomicU32,
     lib: *const NifLibrary,
     /// The NIF that was called, if this function replaces it (`enif_schedule_nif`). The first
     /// argument is then the tuple of its arguments, for exceptions.
     called: Option<&'static Export>,
 }
-// SAFETY: nothing in it changes; the library is there while its module's code can be called.
+// SAFETY: nothing in it changes but the flags; the library is there while its module's code can be called.
 unsafe impl Send for Record {}
 // SAFETY: as above.
 unsafe impl Sync for Record {}
+
+/// Flag of a record, beside those of a dirty job: the library delays halting.
+const DELAY_HALT: c_uint = 4;
 
 /// Identity of a record: library, code, flags, name, and the NIF that was called.
 type Key = (usize, usize, c_uint, Atom, Atom, u32, usize);
@@ -58,6 +63,7 @@ pub fn record(
         return Some(r);
     }
     let entry = kvik_jit::nif_entry(module, name, arity + called.is_some() as u32, call)?;
+    let flags = AtomicU32::new(flags);
     let r: &'static Record = Box::leak(Box::new(Record { entry, code, flags, lib, called }));
     all.insert(key, r);
     Some(r)
@@ -76,12 +82,21 @@ impl Record {
         }
         raised
     }
+    /// The VM does not halt while the function runs.
+    pub fn delay_halt(&self) {
+        self.flags.fetch_or(DELAY_HALT, Relaxed);
+    }
+    /// Begins a call that delays halting, if the library asked for that.
+    fn delaying(&self) -> Option<DelayingCall> {
+        (self.flags.load(Relaxed) & DELAY_HALT != 0).then(DelayingCall::begin)
+    }
     /// The function that replaces this one.
     fn next(&'static self, n: &ScheduledNif) -> Option<&'static Record> {
         // SAFETY: the library whose function was called.
         let module = unsafe { self.lib.as_ref() }.map_or(am::undefined, |l| l.module);
         let name = (module, n.name, n.args.len() as u32);
-        record(self.lib, name, n.code, n.flags, Some(self.called.unwrap_or(&self.entry)))
+        let flags = n.flags | self.flags.load(Relaxed) & DELAY_HALT;
+        record(self.lib, name, n.code, flags, Some(self.called.unwrap_or(&self.entry)))
     }
     /// Continues with the next function and its arguments.
     fn go_on<'h>(
@@ -105,7 +120,7 @@ fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h>
     // SAFETY: only entries in records lead here; they come first there.
     let r: &'static Record = unsafe { &*std::ptr::from_ref(e).cast() };
     let own = r.own(args);
-    if r.flags != 0 {
+    if r.flags.load(Relaxed) & (DIRTY_CPU | DIRTY_IO) != 0 {
         return match p.resumed::<Waiting>() {
             Some(job) => match job.take() {
                 Some(outcome) => outcome.finish(p, r, args),
@@ -118,8 +133,10 @@ fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h>
     // The call may take long or wait for a program, so pending port output is written first.
     kvik_port::write_coalescing::write();
     let mut e = NifEnv::of_call(p, r.lib);
+    let delaying = r.delaying();
     // SAFETY: the function of a library that is loaded, with as many arguments as it is to have.
     let w = unsafe { (r.code)(&mut e, own.len() as c_int, own.as_ptr().cast()) };
+    drop(delaying);
     if e.exception.is_none() && e.next.is_none() && w.word() != NONE {
         return Ok(w.on(&p.heap));
     }
@@ -234,7 +251,7 @@ fn start(p: &Proc, r: &'static Record, args: &[Term<'_>]) -> Raised {
     };
     p.suspend_for(pid);
     kvik_bifs::blocking_pool::run(Box::new(move || {
-        set_thread_kind(1 + r.flags as c_int);
+        set_thread_kind(1 + (r.flags.load(Relaxed) & (DIRTY_CPU | DIRTY_IO)) as c_int);
         let outcome = dirty_call(r, pid, &args);
         *done.0.lock().unwrap_or_else(|e| e.into_inner()) = Some(outcome);
         set_thread_kind(0);
@@ -248,9 +265,11 @@ fn start(p: &Proc, r: &'static Record, args: &[Term<'_>]) -> Raised {
 fn dirty_call(r: &'static Record, pid: u32, args: &OwnedTerm) -> Outcome {
     let heap = Heap::detached();
     let mut e = NifEnv::of_job(&heap, pid, r.lib);
+    let delaying = r.delaying();
     let args = args.term().as_tuple().map_or(&[][..], |t| t.elements());
     // SAFETY: as in `call`; the library is kept.
     let w = unsafe { (r.code)(&mut e, args.len() as c_int, args.as_ptr().cast()) };
+    drop(delaying);
     match (e.exception, e.next.take()) {
         (Some(why), _) => Outcome::Raised(OwnedTerm::new(why.term())),
         (None, Some(n)) => {

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
-use std::sync::atomic::Ordering;
 
 use kvik_heap::Heap;
 use kvik_proc::Proc;
@@ -13,8 +12,8 @@ use crate::abi::Native;
 use crate::iovec::Vectors;
 
 use crate::library::NifLibrary;
+use crate::options::Loading;
 use crate::pointers::{CTerm, OutPointer, Word};
-use crate::resource_types::Opened;
 
 /// A request by `enif_schedule_nif`: called instead of returning the NIF's value.
 pub struct ScheduledNif {
@@ -40,8 +39,8 @@ pub struct NifEnv {
     pub bytes: Vec<Box<[u8]>>,
     /// Vectors freed with the environment.
     pub vectors: Vectors,
-    /// Resource types opened while a library is loaded.
-    pub opened: Option<Vec<Opened>>,
+    /// What the library has set up, in a call that loads it.
+    pub loading: Option<Box<Loading>>,
 }
 
 impl NifEnv {
@@ -56,7 +55,7 @@ impl NifEnv {
             next: None,
             bytes: Vec::new(),
             vectors: Default::default(),
-            opened: None,
+            loading: None,
         }
     }
     /// For a call in a process that this thread runs.
@@ -170,7 +169,7 @@ pub extern "C" fn enif_thread_type() -> c_int {
 pub extern "C" fn enif_priv_data(mut e: EnvPtr) -> *mut c_void {
     // SAFETY: null, or the library whose code runs.
     let lib = unsafe { e.env().lib.as_ref() };
-    lib.map_or(ptr::null_mut(), |l| l.priv_data.load(Ordering::Acquire))
+    lib.map_or(ptr::null_mut(), |l| l.data())
 }
 
 #[no_mangle]

@@ -7,6 +7,12 @@ use crate::binaries::{
     enif_release_binary, enif_term_to_binary,
 };
 use crate::call::enif_schedule_nif;
+use crate::characters::{
+    enif_get_atom, enif_get_atom_cache_index, enif_get_atom_length, enif_get_string,
+    enif_get_string_length, enif_make_atom, enif_make_atom_len, enif_make_existing_atom,
+    enif_make_existing_atom_len, enif_make_new_atom, enif_make_new_atom_len, enif_make_string,
+    enif_make_string_len, enif_max_atom_cache_index,
+};
 use crate::compound::{
     enif_get_list_cell, enif_get_list_length, enif_get_map_size, enif_get_map_value,
     enif_get_tuple, enif_make_list_cell, enif_make_list_from_array, enif_make_map_from_arrays,
@@ -33,6 +39,7 @@ use crate::misc::{
 use crate::monitors::{
     enif_compare_monitors, enif_demonitor_process, enif_make_monitor_term, enif_monitor_process,
 };
+use crate::options::enif_set_option;
 use crate::process::{
     enif_is_current_process_alive, enif_is_pid_undefined, enif_is_port_alive,
     enif_is_process_alive, enif_port_command, enif_self, enif_send, enif_set_pid_undefined,
@@ -47,14 +54,11 @@ use crate::resources::{
 };
 use crate::select::{enif_select, enif_select_x};
 use crate::terms::{
-    enif_compare, enif_get_atom, enif_get_atom_length, enif_get_double, enif_get_int,
-    enif_get_local_pid, enif_get_local_port, enif_get_long, enif_get_string, enif_get_uint,
-    enif_get_ulong, enif_hash, enif_is_atom, enif_is_binary, enif_is_empty_list, enif_is_fun,
-    enif_is_identical, enif_is_list, enif_is_map, enif_is_number, enif_is_pid, enif_is_port,
-    enif_is_ref, enif_is_tuple, enif_make_atom, enif_make_atom_len, enif_make_double,
-    enif_make_existing_atom, enif_make_existing_atom_len, enif_make_int, enif_make_long,
-    enif_make_ref, enif_make_string, enif_make_string_len, enif_make_uint, enif_make_ulong,
-    enif_term_type,
+    enif_compare, enif_get_double, enif_get_int, enif_get_local_pid, enif_get_local_port,
+    enif_get_long, enif_get_uint, enif_get_ulong, enif_hash, enif_is_atom, enif_is_binary,
+    enif_is_empty_list, enif_is_fun, enif_is_identical, enif_is_list, enif_is_map, enif_is_number,
+    enif_is_pid, enif_is_port, enif_is_ref, enif_is_tuple, enif_make_double, enif_make_int,
+    enif_make_long, enif_make_ref, enif_make_uint, enif_make_ulong, enif_term_size, enif_term_type,
 };
 use crate::text::{enif_vfprintf, enif_vsnprintf};
 use crate::threads::{
@@ -70,18 +74,6 @@ use crate::threads::{
 use crate::variadic::{enif_fprintf, enif_make_list, enif_make_tuple, enif_snprintf};
 
 by_address! {
-    enif_free_iovec,
-    enif_inspect_iovec,
-    enif_ioq_create,
-    enif_ioq_deq,
-    enif_ioq_destroy,
-    enif_ioq_enq_binary,
-    enif_ioq_enqv,
-    enif_ioq_peek,
-    enif_ioq_peek_head,
-    enif_ioq_size,
-    enif_select,
-    enif_select_x,
     enif_alloc,
     enif_alloc_binary,
     enif_alloc_env,
@@ -107,7 +99,9 @@ by_address! {
     enif_fprintf,
     enif_free,
     enif_free_env,
+    enif_free_iovec,
     enif_get_atom,
+    enif_get_atom_cache_index,
     enif_get_atom_length,
     enif_get_double,
     enif_get_int,
@@ -120,6 +114,7 @@ by_address! {
     enif_get_map_value,
     enif_get_resource,
     enif_get_string,
+    enif_get_string_length,
     enif_get_tuple,
     enif_get_uint,
     enif_get_ulong,
@@ -129,6 +124,15 @@ by_address! {
     enif_init_resource_type,
     enif_inspect_binary,
     enif_inspect_iolist_as_binary,
+    enif_inspect_iovec,
+    enif_ioq_create,
+    enif_ioq_deq,
+    enif_ioq_destroy,
+    enif_ioq_enq_binary,
+    enif_ioq_enqv,
+    enif_ioq_peek,
+    enif_ioq_peek_head,
+    enif_ioq_size,
     enif_is_atom,
     enif_is_binary,
     enif_is_current_process_alive,
@@ -165,6 +169,8 @@ by_address! {
     enif_make_map_remove,
     enif_make_map_update,
     enif_make_monitor_term,
+    enif_make_new_atom,
+    enif_make_new_atom_len,
     enif_make_new_binary,
     enif_make_new_map,
     enif_make_ref,
@@ -186,6 +192,7 @@ by_address! {
     enif_map_iterator_is_tail,
     enif_map_iterator_next,
     enif_map_iterator_prev,
+    enif_max_atom_cache_index,
     enif_monitor_process,
     enif_monotonic_time,
     enif_mutex_create,
@@ -214,12 +221,16 @@ by_address! {
     enif_rwlock_tryrlock,
     enif_rwlock_tryrwlock,
     enif_schedule_nif,
+    enif_select,
+    enif_select_x,
     enif_self,
     enif_send,
+    enif_set_option,
     enif_set_pid_undefined,
     enif_sizeof_resource,
     enif_snprintf,
     enif_system_info,
+    enif_term_size,
     enif_term_to_binary,
     enif_term_type,
     enif_thread_create,

@@ -1,4 +1,4 @@
-//! NIF libraries: the functions of OTP 25's `erl_nif.h`, which C libraries call, and loading by
+//! NIF libraries: the functions of `erl_nif.h` up to OTP 29's, which C libraries call, and loading by
 //! `erlang:load_nif/2` (see `docs/internals/nif.md`). Linked-in drivers: the same for
 //! `erl_driver.h` and `erl_ddll` (see `docs/internals/linked-in-drivers.md`).
 //!
@@ -10,11 +10,13 @@ mod abi;
 mod address;
 mod binaries;
 mod call;
+mod characters;
 mod compound;
 mod ddll;
 mod driver;
 mod env;
 mod exports;
+mod halt;
 mod ioq;
 mod iovec;
 mod library;
@@ -22,6 +24,7 @@ mod load;
 mod lock;
 mod misc;
 mod monitors;
+mod options;
 mod pointers;
 mod process;
 mod resource_types;
@@ -51,6 +54,7 @@ pub fn install() -> usize {
     kvik_proc::trace::module::set_functions(tracer::FUNCTIONS);
     kvik_port::set_loaded_drivers(ddll::table::make);
     kvik_proc::hooks::on_exit(ddll::table::forget);
+    kvik_bifs::system::set_halt_hooks(halt::HOOKS);
     kvik_bifs::ddll::set_loader(kvik_bifs::ddll::Loader {
         try_load: ddll::bifs::try_load,
         try_unload: ddll::bifs::try_unload,

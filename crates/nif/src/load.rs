@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void, CStr, CString};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use kvik_code::{module, LoadedModule};
 use kvik_proc::{BifResult, Proc};
@@ -12,6 +12,7 @@ use kvik_term::{am, Atom, Export, Term};
 use crate::abi::{self, Entry, NifFunction, OldFunction};
 use crate::call::{record, Record};
 use crate::env::NifEnv;
+use crate::halt;
 use crate::library::NifLibrary;
 use crate::pointers::CStrPtr;
 use crate::resource_types;
@@ -77,6 +78,7 @@ fn load(p: &Proc, i: &LoadedModule, path: &[u8], info: Term<'_>) -> Result<(), R
         priv_data: AtomicPtr::new(ptr::null_mut()),
         unload: entry.unload,
         loaded: AtomicBool::new(false),
+        options: OnceLock::new(),
         type_init_size: if entry.minor >= 12 { entry.sizeof_resource_type_init } else { 0 },
     };
     // From here on an error closes the library.
@@ -84,10 +86,16 @@ fn load(p: &Proc, i: &LoadedModule, path: &[u8], info: Term<'_>) -> Result<(), R
     check(entry, i)?;
     let functions = functions(entry, i, &lib)?;
     let mut e = NifEnv::of_call(p, &*lib);
-    e.opened = Some(Vec::new());
+    e.loading = Some(Default::default());
     call_load(entry, &lib, old.as_deref(), &mut e, info)?;
-    resource_types::commit(e.opened.take().unwrap_or_default(), &lib);
+    let loading = *e.loading.take().unwrap_or_default();
+    resource_types::commit(loading.types, &lib);
     lib.loaded.store(true, Ordering::Release);
+    let _ = lib.options.set(loading.options);
+    halt::register(&lib);
+    if loading.options.delay_halt {
+        functions.iter().for_each(|(_, r)| r.delay_halt());
+    }
     *library(i) = Some(Box::new(Loaded(lib)));
     for (at, r) in functions {
         if let Some(f) = i.nifs.get(at) {

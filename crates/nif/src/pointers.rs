@@ -54,7 +54,6 @@ pub struct OutPointer<T>(*mut T);
 impl<T> OutPointer<T> {
     pub const NULL: OutPointer<T> = OutPointer(ptr::null_mut());
 
-    #[cfg(test)]
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }

@@ -1,13 +1,12 @@
-//! Terms that are not containers: their types, their values, and construction.
+//! Terms that are not containers: their types, their values, and construction. Atoms and strings
+//! are in `characters`.
 
 use std::ffi::{c_double, c_int, c_long, c_uint, c_ulong};
 
-use kvik_term::{cmp, Atom, PidTerm, PortTerm, Term, View};
-
-use crate::abi::LATIN1;
+use kvik_term::{cmp, PidTerm, PortTerm, Term, View};
 
 use crate::env::EnvPtr;
-use crate::pointers::{latin1, Array, CStrPtr, CTerm, OutBuffer, OutPointer, Word};
+use crate::pointers::{CTerm, OutPointer, Word};
 
 macro_rules! tests {
     ($($name:ident: $f:expr;)*) => {
@@ -59,6 +58,12 @@ pub extern "C" fn enif_compare(a: CTerm, b: CTerm) -> c_int {
     cmp::compare(a.term(), b.term()) as c_int
 }
 
+/// Bytes that a copy of the term takes, without those of binaries outside the heap.
+#[no_mangle]
+pub extern "C" fn enif_term_size(t: CTerm) -> usize {
+    kvik_heap::copy::flat_size(t.term()) * size_of::<Word>()
+}
+
 /// `ERL_NIF_INTERNAL_HASH` is 1, `ERL_NIF_PHASH2` 2.
 #[no_mangle]
 pub extern "C" fn enif_hash(kind: c_int, t: CTerm, salt: u64) -> u64 {
@@ -69,7 +74,7 @@ pub extern "C" fn enif_hash(kind: c_int, t: CTerm, salt: u64) -> u64 {
 }
 
 /// Writes a value if there is one; returns whether there was.
-fn answer<T>(to: OutPointer<T>, value: Option<T>) -> c_int {
+pub fn answer<T>(to: OutPointer<T>, value: Option<T>) -> c_int {
     value.map(|v| to.put(v)).is_some() as c_int
 }
 #[no_mangle]
@@ -128,122 +133,4 @@ pub extern "C" fn enif_make_double(e: EnvPtr, d: c_double) -> Word {
 #[no_mangle]
 pub extern "C" fn enif_make_ref(e: EnvPtr) -> Word {
     e.heap().make_ref().word()
-}
-
-fn to_latin1(s: &str) -> Option<Vec<u8>> {
-    s.chars().map(|c| u8::try_from(c as u32).ok()).collect()
-}
-
-fn make_atom(e: EnvPtr, name: &[u8]) -> Word {
-    match Atom::intern(&latin1(name)) {
-        Ok(a) => a.word(),
-        Err(_) => crate::env::enif_make_badarg(e),
-    }
-}
-#[no_mangle]
-pub extern "C" fn enif_make_atom(e: EnvPtr, name: CStrPtr) -> Word {
-    make_atom(e, name.bytes())
-}
-#[no_mangle]
-pub extern "C" fn enif_make_atom_len(e: EnvPtr, name: Array<u8>, len: usize) -> Word {
-    make_atom(e, name.slice(len))
-}
-fn existing(name: &[u8], to: OutPointer<Word>, encoding: c_int) -> c_int {
-    let found = if encoding == LATIN1 { Atom::existing(&latin1(name)) } else { None };
-    answer(to, found.map(|a| a.word()))
-}
-#[no_mangle]
-pub extern "C" fn enif_make_existing_atom(
-    _: EnvPtr,
-    name: CStrPtr,
-    to: OutPointer<Word>,
-    encoding: c_int,
-) -> c_int {
-    existing(name.bytes(), to, encoding)
-}
-#[no_mangle]
-pub extern "C" fn enif_make_existing_atom_len(
-    _: EnvPtr,
-    name: Array<u8>,
-    len: usize,
-    to: OutPointer<Word>,
-    encoding: c_int,
-) -> c_int {
-    existing(name.slice(len), to, encoding)
-}
-#[no_mangle]
-pub extern "C" fn enif_get_atom_length(
-    _: EnvPtr,
-    t: CTerm,
-    len: OutPointer<c_uint>,
-    encoding: c_int,
-) -> c_int {
-    let name = t.term().as_atom().filter(|_| encoding == LATIN1);
-    answer(len, name.and_then(|a| to_latin1(a.name())).map(|s| s.len() as c_uint))
-}
-/// Writes the name and a zero; returns the bytes written, or 0 if they do not fit.
-#[no_mangle]
-pub extern "C" fn enif_get_atom(
-    _: EnvPtr,
-    t: CTerm,
-    mut to: OutBuffer,
-    len: c_uint,
-    encoding: c_int,
-) -> c_int {
-    let name = t.term().as_atom().filter(|_| encoding == LATIN1);
-    match name.and_then(|a| to_latin1(a.name())) {
-        Some(s) if s.len() < len as usize => {
-            to.put_string(&s, len as usize);
-            s.len() as c_int + 1
-        }
-        _ => 0,
-    }
-}
-
-/// Writes a list of characters and a zero: returns the bytes written, negated if they were cut, or
-/// 0 if it is no such list.
-#[no_mangle]
-pub extern "C" fn enif_get_string(
-    _: EnvPtr,
-    t: CTerm,
-    mut to: OutBuffer,
-    len: c_uint,
-    encoding: c_int,
-) -> c_int {
-    let len = len as usize;
-    if len < 1 {
-        return 0;
-    }
-    if encoding != LATIN1 {
-        to.put_string(&[], len);
-        return 0;
-    }
-    let mut it = t.term().list();
-    let mut s = Vec::new();
-    for c in it.by_ref() {
-        let Some(c) = c.as_small().and_then(|c| u8::try_from(c).ok()) else {
-            to.put_string(&[], len);
-            return 0;
-        };
-        s.push(c);
-        if s.len() == len {
-            s.pop();
-            to.put_string(&s, len);
-            return -(len as c_int);
-        }
-    }
-    if !it.rest.is_nil() {
-        to.put_string(&[], len);
-        return 0;
-    }
-    to.put_string(&s, len);
-    s.len() as c_int + 1
-}
-#[no_mangle]
-pub extern "C" fn enif_make_string(e: EnvPtr, s: CStrPtr, _: c_int) -> Word {
-    e.heap().byte_list(s.bytes()).word()
-}
-#[no_mangle]
-pub extern "C" fn enif_make_string_len(e: EnvPtr, s: Array<u8>, len: usize, _: c_int) -> Word {
-    e.heap().byte_list(s.slice(len)).word()
 }

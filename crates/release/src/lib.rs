@@ -32,8 +32,6 @@ pub struct Release {
     pub dist_flags: u64,
     /// The time warp mode without the flag `+C`.
     pub time_warp_mode: &'static str,
-    /// `halt/2` has the option `flush_timeout`.
-    pub halt_flush_timeout: bool,
     /// Words of the largest integers, where `system_info(max_integer)` tells it.
     pub max_integer_words: Option<u32>,
 }
@@ -53,7 +51,6 @@ pub static RELEASES: &[Release] = &[
         driver: (3, 3),
         dist_flags: 0,
         time_warp_mode: "no_time_warp",
-        halt_flush_timeout: false,
         max_integer_words: None,
     },
     Release {
@@ -66,7 +63,6 @@ pub static RELEASES: &[Release] = &[
         driver: (3, 3),
         dist_flags: V4_NODES_AND_UNLINK_ID,
         time_warp_mode: "multi_time_warp",
-        halt_flush_timeout: true,
         max_integer_words: Some(65_535),
     },
     Release {
@@ -79,7 +75,6 @@ pub static RELEASES: &[Release] = &[
         driver: (3, 3),
         dist_flags: V4_NODES_AND_UNLINK_ID,
         time_warp_mode: "multi_time_warp",
-        halt_flush_timeout: true,
         max_integer_words: Some(65_535),
     },
 ];
@@ -141,6 +136,7 @@ static STATIC_NIFS: &[(&str, Span)] = &[
     ("prim_socket", Span::ALL),
     ("prim_tty", Span::since(26)),
     ("zlib", Span::ALL),
+    ("zstd", Span::since(28)),
 ];
 
 /// Versions of what `prim_socket` and `prim_net` expect of their natives. Each has what the one
@@ -302,6 +298,22 @@ impl Release {
             26..28 => SocketNatives::V2,
             _ => SocketNatives::V3,
         }
+    }
+
+    /// Whether `erl` has `-S`: the function behind it gets all arguments that follow.
+    pub fn has_start_flag(&self) -> bool {
+        self.number >= 26
+    }
+
+    /// Whether the time for flushing may be limited when the VM halts: an option of `halt/2`, and a
+    /// flag.
+    pub fn has_halt_timeout(&self) -> bool {
+        self.number >= 27
+    }
+
+    /// Whether `re` has PCRE2: compiled patterns are references, and may be exported.
+    pub fn has_pcre2(&self) -> bool {
+        self.number >= 28
     }
 
     /// Whether a system process removes ended trace sessions from processes.

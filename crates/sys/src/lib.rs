@@ -30,6 +30,7 @@ pub mod tsc;
 pub mod tty;
 pub mod usage;
 pub mod zlib;
+pub mod zstd;
 
 pub use errno::{Errno, Result};
 

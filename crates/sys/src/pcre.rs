@@ -1,6 +1,6 @@
 //! A safe interface to PCRE2: compile a pattern, query its names (`pcre_match` matches it).
 //!
-//! Bytes that are not UTF-8 are taken as Latin-1, as OTP's tables do.
+//! In the dialect of PCRE 8, bytes that are not UTF-8 are taken as Latin-1, as OTP's tables do.
 
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
@@ -25,18 +25,24 @@ pub mod opt {
         PCRE2_BSR_ANYCRLF as BSR_ANYCRLF, PCRE2_BSR_UNICODE as BSR_UNICODE,
         PCRE2_NEWLINE_ANY as NEWLINE_ANY, PCRE2_NEWLINE_ANYCRLF as NEWLINE_ANYCRLF,
         PCRE2_NEWLINE_CR as NEWLINE_CR, PCRE2_NEWLINE_CRLF as NEWLINE_CRLF,
-        PCRE2_NEWLINE_LF as NEWLINE_LF,
+        PCRE2_NEWLINE_LF as NEWLINE_LF, PCRE2_NEWLINE_NUL as NEWLINE_NUL,
     };
 }
 
-/// The day of PCRE2's release, `YYYY-MM-DD`.
-pub fn released() -> String {
+/// Which PCRE's patterns are compiled.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// PCRE 8, which OTP had before 28.
+    Pcre8,
+    Pcre2,
+}
+
+/// The version of PCRE2 and the day of its release: `10.46 2025-08-27`.
+pub fn version() -> String {
     let mut text = [0u8; 64];
     // SAFETY: PCRE2 writes its version, which it promises to be shorter than that, and a 0.
     unsafe { sys::pcre2_config_8(sys::PCRE2_CONFIG_VERSION, text.as_mut_ptr().cast::<c_void>()) };
-    let text = String::from_utf8_lossy(&text);
-    let day = text.trim_end_matches('\0').split(' ').nth(1);
-    day.unwrap_or_default().to_owned()
+    String::from_utf8_lossy(&text).trim_end_matches('\0').to_owned()
 }
 
 /// A compiled pattern. It never changes, so any thread may match it.
@@ -61,6 +67,7 @@ struct Source {
     options: u32,
     newline: u32,
     bsr: u32,
+    dialect: Dialect,
 }
 
 impl Source {
@@ -72,11 +79,18 @@ impl Source {
         let made = unsafe {
             let ctx = sys::pcre2_compile_context_create_8(ptr::null_mut());
             if !ctx.is_null() {
-                sys::pcre2_set_character_tables_8(ctx, latin1_tables().as_ptr());
-                // PCRE 8 requires lookbehinds of fixed length, and lets a lookaround move a match.
-                sys::pcre2_set_max_varlookbehind_8(ctx, 0);
-                sys::pcre2_set_compile_extra_options_8(ctx, sys::PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK);
-                sys::pcre2_set_parens_nest_limit_8(ctx, MAX_NESTING);
+                if self.dialect == Dialect::Pcre8 {
+                    sys::pcre2_set_character_tables_8(ctx, latin1_tables().as_ptr());
+                    // Lookbehinds must be of fixed length, and a lookaround may move a match.
+                    sys::pcre2_set_max_varlookbehind_8(ctx, 0);
+                    let extra = sys::PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK;
+                    sys::pcre2_set_compile_extra_options_8(ctx, extra);
+                    sys::pcre2_set_parens_nest_limit_8(ctx, PCRE8_MAX_NESTING);
+                } else {
+                    sys::pcre2_set_parens_nest_limit_8(ctx, MAX_NESTING);
+                    let guard: Guard = Some(nests_too_deep);
+                    sys::pcre2_set_compile_recursion_guard_8(ctx, guard, ptr::null_mut());
+                }
                 if self.newline != 0 {
                     sys::pcre2_set_newline_8(ctx, self.newline);
                 }
@@ -100,7 +114,16 @@ impl Source {
 }
 
 /// Most groups nested within each other; PCRE 8 refused more as too complicated.
-const MAX_NESTING: u32 = 798;
+const PCRE8_MAX_NESTING: u32 = 798;
+/// The same for PCRE2, as OTP has it.
+const MAX_NESTING: u32 = 10_000;
+/// Nested groups for which the compiler's recursion has room on a scheduler's stack.
+const MAX_RECURSION: u32 = 2000;
+
+type Guard = Option<unsafe extern "C" fn(u32, *mut c_void) -> i32>;
+extern "C" fn nests_too_deep(depth: u32, _: *mut c_void) -> i32 {
+    (depth > MAX_RECURSION) as i32
+}
 
 /// Why a pattern did not compile: PCRE2's error number, its message, and the offset.
 #[derive(Debug)]
@@ -117,14 +140,22 @@ impl Pattern {
         options: u32,
         newline: u32,
         bsr: u32,
+        dialect: Dialect,
     ) -> Result<Pattern, CompileError> {
         let utf = options & opt::UTF != 0;
+        if dialect == Dialect::Pcre2 {
+            let source = Source { pattern: pattern.to_vec(), options, newline, bsr, dialect };
+            return match source.compile(0) {
+                Ok(code) => Ok(Pattern { code, stopping: OnceLock::new(), source, utf }),
+                Err((code, offset)) => Err(CompileError { code, text: error_text(code), offset }),
+            };
+        }
         let adapted = pcre8::adapt(pattern);
         // With a table that has word characters beyond ASCII, PCRE2's analysis of how a match
         // begins would be wrong.
         let misled = utf && options & opt::UCP == 0 && pcre8::has_word_type(&adapted.pattern);
         let options = if misled { options | opt::NO_START_OPTIMIZE } else { options };
-        let source = Source { pattern: adapted.pattern, options, newline, bsr };
+        let source = Source { pattern: adapted.pattern, options, newline, bsr, dialect };
         let (code, offset) = match source.compile(0) {
             Ok(code) => return Ok(Pattern { code, stopping: OnceLock::new(), source, utf }),
             Err(e) => e,
@@ -163,6 +194,26 @@ impl Pattern {
     /// The newline convention, options within the pattern included.
     pub fn newline(&self) -> u32 {
         self.info(sys::PCRE2_INFO_NEWLINE)
+    }
+    /// What `\R` matches, options within the pattern included.
+    pub fn bsr(&self) -> u32 {
+        self.info(sys::PCRE2_INFO_BSR)
+    }
+    /// The code in PCRE2's serialized form. It cannot be read back safely from an unknown source.
+    pub fn serialized(&self) -> Option<Vec<u8>> {
+        let (mut bytes, mut size) = (ptr::null_mut(), 0);
+        let mut code: *const sys::pcre2_code_8 = self.code.0.as_ptr();
+        // SAFETY: one code that is alive; the bytes are freed after they were copied.
+        unsafe {
+            let general = ptr::null_mut();
+            let n = sys::pcre2_serialize_encode_8(&mut code, 1, &mut bytes, &mut size, general);
+            if n != 1 || bytes.is_null() {
+                return None;
+            }
+            let copy = std::slice::from_raw_parts(bytes, size).to_vec();
+            sys::pcre2_serialize_free_8(bytes);
+            Some(copy)
+        }
     }
     /// Names and numbers of groups, by name; a name may come more than once.
     pub fn names(&self) -> Vec<(Vec<u8>, u32)> {
@@ -283,10 +334,29 @@ mod tests {
 
     #[test]
     fn captures_names_and_errors() {
-        let p = Pattern::compile(b"(?<x>a+)(b)?(c)", 0, 0, 0).unwrap();
-        assert_eq!(p.captures(), 3);
-        assert_eq!(p.names(), [(b"x".to_vec(), 1)]);
-        let e = Pattern::compile(b"a(b", 0, 0, 0).err().unwrap();
-        assert_eq!((e.code, e.offset), (114, 3));
+        for dialect in [Dialect::Pcre8, Dialect::Pcre2] {
+            let p = Pattern::compile(b"(?<x>a+)(b)?(c)", 0, 0, 0, dialect).unwrap();
+            assert_eq!(p.captures(), 3);
+            assert_eq!(p.names(), [(b"x".to_vec(), 1)]);
+            let e = Pattern::compile(b"a(b", 0, 0, 0, dialect).err().unwrap();
+            assert_eq!((e.code, e.offset), (114, 3));
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_in_each_dialect() {
+        for (dialect, most) in [(Dialect::Pcre8, 798), (Dialect::Pcre2, 1999)] {
+            let nested = |n: usize| ["(".repeat(n), ")".repeat(n)].concat();
+            let compile = |n| Pattern::compile(nested(n).as_bytes(), 0, 0, 0, dialect);
+            assert!(compile(most).is_ok(), "{dialect:?}");
+            assert!(compile(9999).is_err() && compile(100_000).is_err(), "{dialect:?}");
+        }
+    }
+
+    #[test]
+    fn serialized_code_begins_as_pcre2_has_it() {
+        let p = Pattern::compile(b"a(b)", 0, 0, 0, Dialect::Pcre2).unwrap();
+        let bytes = p.serialized().unwrap();
+        assert_eq!(bytes[..4], 0x50523253_u32.to_ne_bytes());
     }
 }

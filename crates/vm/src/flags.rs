@@ -8,7 +8,6 @@ mod schedulers;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use kvik_bifs::{convert, filename, system};
 use kvik_port::ctrl_c::BreakMode;
@@ -125,12 +124,14 @@ impl EmulatorFlags {
                 let bad = || format!("Invalid outstanding requests limit {v}");
                 self.outstanding_requests = n.ok_or_else(bad)? as usize;
             }
+            "zhft" if !kvik_release::current().has_halt_timeout() => {
+                return Err("bad -z option -zhft".into());
+            }
             "zhft" if v == "infinity" => self.machine.halt_flush_timeout = None,
             "zhft" => {
-                let ms = strtol(v).and_then(|n| u64::try_from(n).ok());
-                let ms = ms.filter(|n| *n <= i32::MAX as u64);
+                let n = strtol(v).filter(|n| (0..=i64::from(i32::MAX)).contains(n));
                 let bad = || format!("Invalid halt flush timeout {v}");
-                self.machine.halt_flush_timeout = Some(Duration::from_millis(ms.ok_or_else(bad)?));
+                self.machine.halt_flush_timeout = Some(n.ok_or_else(bad)? as u64);
             }
             "zdbbl" => {
                 let n = atoi(v);

@@ -63,3 +63,4 @@ maps(M) ->
                     end
             end
     end.
+%% until 28

@@ -1,5 +1,5 @@
 # Functions for the cases of Elixir's world. Sources are unpacked, unchanged, in the folder $ELIXIR_SOURCES
-# (or $BUILD/elixir), each in a folder with the name that projects.txt gives it; Elixir's own in elixir-1.14.0.
+# (or $BUILD/elixir), each in a folder with the name that projects.txt gives it; Elixir's own in elixir-VERSION.
 elixir_sources=${ELIXIR_SOURCES:-$BUILD/elixir}
 elixir_here=$here/elixir
 project_list=$elixir_here/projects.txt
@@ -73,7 +73,7 @@ run_elixir() {
   home=$(dirname "$(readlink -f "$(command -v elixir)")")/..
   with_case_list || return
   unset ELIXIR_ERL_OPTIONS
-  cp -r "$elixir_sources/elixir-1.14.0" source && cd "source/lib/$app" || return
+  cp -r "$elixir_sources/elixir-$(elixir --short-version)" source && cd "source/lib/$app" || return
   # Debian's source package leaves out the compiled rebar3
   [ -f ../mix/test/fixtures/rebar3 ] || cp "$(command -v rebar3)" ../mix/test/fixtures/
   for a in ../*/; do ln -sfn "$home/lib/$(basename "$a")/ebin" "$a/ebin"; done

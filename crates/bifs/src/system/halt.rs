@@ -1,39 +1,101 @@
 //! `erlang:halt/2`.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use kvik_env::thread;
+use kvik_env::{process, thread};
 use kvik_heap::OwnedTerm;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, print, Term};
-
-use super::config;
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "halt", 2, halt_2)];
 
 /// How the program ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Halt {
-    /// With a code, after pending output if `flush`; with 255 if that takes longer than `timeout`.
-    Code { code: i32, flush: bool, timeout: Option<Duration> },
+    /// With a code, after pending output if there is a `flush`.
+    Code { code: i32, flush: Option<Flush> },
     /// With a core dump.
     Abort,
     /// With a crash dump.
     Slogan(String),
 }
 
+/// Writing of pending output before the end, and other things that delay it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flush {
+    /// Milliseconds that it may take; `None`: any time.
+    timeout: Option<u64>,
+}
+
+/// What NIF libraries do when the VM halts after flushing.
+pub struct HaltHooks {
+    /// Calls their callbacks.
+    pub begin: fn(),
+    /// Waits for the calls into them that delay halting.
+    pub wait: fn(),
+}
+kvik_state::vm_state! {
+    static HOOKS: OnceLock<HaltHooks> = OnceLock::new();
+    static FLUSHING: AtomicBool = AtomicBool::new(false);
+}
+
+/// The first call counts.
+pub fn set_halt_hooks(hooks: HaltHooks) {
+    let _ = HOOKS.set(hooks);
+}
+
+/// Exit code when flushing takes too long.
+const FLUSH_TIMEOUT_CODE: i32 = 255;
+
+impl Flush {
+    /// The first one ends the program, when all is written or its time is over.
+    fn begin(&self) {
+        if FLUSHING.swap(true, Ordering::AcqRel) {
+            loop {
+                thread::park();
+            }
+        }
+        let limit = super::config().halt_flush_timeout;
+        if let Some(ms) = self.timeout.into_iter().chain(limit).min() {
+            // OTP does not even begin then.
+            if ms == 0 {
+                process::exit_at_once(FLUSH_TIMEOUT_CODE);
+            }
+            let ring = move || {
+                thread::sleep(Duration::from_millis(ms));
+                process::exit_at_once(FLUSH_TIMEOUT_CODE)
+            };
+            let _ = thread::spawn("halt limit", None, ring);
+        }
+        if let Some(hooks) = HOOKS.get() {
+            (hooks.begin)();
+        }
+    }
+    fn finish(&self) {
+        kvik_port::flush_all();
+        if let Some(hooks) = HOOKS.get() {
+            // Libraries may have been loaded meanwhile.
+            (hooks.begin)();
+            (hooks.wait)();
+        }
+    }
+}
+
 /// Ends the program.
 fn end(p: &Proc, h: Halt) {
     use std::io::Write;
     crate::dump::only_one(matches!(h, Halt::Slogan(_)));
-    if let Halt::Code { flush: true, timeout: Some(timeout), .. } = h {
-        limit(timeout);
+    if let Halt::Code { flush: Some(flush), .. } = &h {
+        flush.begin();
     }
     let _ = std::io::stdout().flush();
     kvik_port::spawn_thread::settle();
     kvik_port::settle();
     match &h {
-        Halt::Code { flush: true, .. } | Halt::Slogan(_) => kvik_port::flush_all(),
+        Halt::Code { flush: Some(flush), .. } => flush.finish(),
+        Halt::Slogan(_) => kvik_port::flush_all(),
         _ => kvik_port::tty::restore(),
     }
     match h {
@@ -45,24 +107,6 @@ fn end(p: &Proc, h: Halt) {
             std::process::exit(1)
         }
     }
-}
-
-/// The status of a program that could not write all that was left in time.
-const TIMED_OUT: i32 = 255;
-
-/// Ends the program after that time if nothing else does; without any time at once, as OTP does
-/// though there may be nothing to write.
-fn limit(time: Duration) {
-    let end = move || {
-        thread::sleep(time);
-        kvik_port::tty::restore();
-        std::process::exit(TIMED_OUT)
-    };
-    if time.is_zero() {
-        end();
-    }
-    // Where no thread can be had the flush has no limit.
-    let _ = thread::spawn("halt", None, end);
 }
 
 /// Ends the program: the VM cannot run without its system processes.
@@ -78,28 +122,32 @@ pub fn install() {
 /// Slogans are cut to this many characters.
 const SLOGAN: usize = 1023;
 
+/// What the options say of flushing. `None`: one of them is none.
+fn flush_option(options: &[Term<'_>]) -> Option<Option<Flush>> {
+    let (mut flush, mut timeout) = (true, None);
+    let has_timeout = kvik_release::current().has_halt_timeout();
+    for o in options {
+        let [name, value] = o.as_tuple_n::<2>()?;
+        match name.as_atom()? {
+            am::flush => flush = value.as_bool()?,
+            am::flush_timeout if has_timeout => {
+                timeout = Some(u64::from(u32::try_from(value.as_u64()?).ok()?));
+            }
+            _ => return None,
+        }
+    }
+    Some(flush.then_some(Flush { timeout }))
+}
+
 fn halt_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [status, options] = *a else { return Err(p.badarg()) };
-    let (mut flush, mut timeout) = (true, config().halt_flush_timeout);
-    let release = kvik_release::current();
     let Some(options) = options.list_to_vec() else {
         return Err(p.badarg());
     };
-    for o in options {
-        let bad = || p.badarg_because(am::badopt);
-        let [key, value] = o.as_tuple_n::<2>().ok_or_else(bad)?;
-        match key.as_atom() {
-            Some(am::flush) => flush = value.as_bool().ok_or_else(bad)?,
-            Some(am::flush_timeout) if release.halt_flush_timeout => {
-                let ms = value.as_u64().and_then(|n| u32::try_from(n).ok()).ok_or_else(bad)?;
-                timeout = Some(Duration::from_millis(ms.into()));
-            }
-            _ => return Err(bad()),
-        }
-    }
+    let Some(flush) = flush_option(&options) else { return Err(p.badarg_because(am::badopt)) };
     let h = if let Some(n) = status.as_u64() {
         let code = (n & 0x7FFF_FFFF) as i32;
-        Halt::Code { code, flush, timeout }
+        Halt::Code { code, flush }
     } else if status.is_atom(am::abort) {
         Halt::Abort
     } else {

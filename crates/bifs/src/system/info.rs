@@ -221,8 +221,8 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
             let words = kvik_release::current().max_integer_words.ok_or_else(|| p.badarg())?;
             h.big(false, &vec![u64::MAX; words as usize])
         }
-        "halt_flush_timeout" if kvik_release::current().halt_flush_timeout => {
-            c.halt_flush_timeout.map_or(am::infinity.into(), |t| h.integer(t.as_millis() as i64))
+        "halt_flush_timeout" if kvik_release::current().has_halt_timeout() => {
+            c.halt_flush_timeout.map_or(am::infinity.into(), |ms| h.integer(ms as i64))
         }
         "cpu_quota" => {
             super::cgroup::cpu_quota(processors::found().online).map_or(am::unknown.into(), int)

@@ -70,7 +70,7 @@ fn inspected_binaries_are_copied_where_they_are_changed() {
 #[test]
 fn terms_go_through_the_external_format() {
     let e = Allocated::new();
-    let w = crate::terms::enif_make_string(e.ptr(), c"text".into(), crate::abi::LATIN1);
+    let w = crate::characters::enif_make_string(e.ptr(), c"text".into(), crate::abi::LATIN1);
     let mut b = filled(|to| enif_term_to_binary(e.ptr(), c(w), to)).unwrap();
     let decode = |bytes: &[u8], opts| {
         answer::<Word>(|to| {

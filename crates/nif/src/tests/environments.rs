@@ -3,11 +3,12 @@
 use std::ptr;
 
 use super::{answer, array, c, Allocated};
+use crate::characters::enif_make_string;
 use crate::compound::enif_make_list_from_array;
 use crate::env::*;
 use crate::pointers::{OutPointer, Word};
 use crate::process::enif_self;
-use crate::terms::{enif_is_identical, enif_make_string, enif_make_ulong};
+use crate::terms::{enif_is_identical, enif_make_ulong};
 
 #[test]
 fn copies_outlive_where_they_come_from() {

@@ -1,6 +1,7 @@
 //! The functions of the interface as C calls them, without a library and without OTP.
 
 mod binaries;
+mod characters;
 mod environments;
 mod io_queues;
 mod resources;

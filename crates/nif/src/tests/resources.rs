@@ -22,18 +22,19 @@ fn library(module: &str) -> Arc<NifLibrary> {
         priv_data: AtomicPtr::new(ptr::null_mut()),
         unload: None,
         loaded: AtomicBool::new(true),
+        options: Default::default(),
         type_init_size: 0,
     })
 }
 /// Opens a type as a library does while loading. Returns the type, and what was tried.
 fn open(lib: &Arc<NifLibrary>, name: CStrPtr, flags: i32) -> (TypePtr, i32) {
     let mut e = NifEnv::alone(&**lib);
-    e.opened = Some(Vec::new());
+    e.loading = Some(Default::default());
     let (mut tried, no_module) = (0, c"".into());
     // SAFETY: both are there for the call.
     let (env, to) = unsafe { (EnvPtr::new(&mut e), OutPointer::new(&mut tried)) };
     let ty = enif_open_resource_type(env, no_module, name, Some(destroyed), flags, to);
-    commit(e.opened.take().unwrap(), lib);
+    commit(e.loading.take().unwrap().types, lib);
     (ty, tried)
 }
 /// A destructor that increments the counter that the resource points to.

@@ -2,8 +2,9 @@
 
 use std::ffi::{c_int, c_uint};
 
-use super::{answer, array, c, written, Allocated};
+use super::{answer, array, c, Allocated};
 use crate::abi::LATIN1;
+use crate::characters::{enif_make_atom, enif_make_string};
 use crate::compound::*;
 use crate::env::enif_is_exception;
 use crate::pointers::{OutPointer, Word};
@@ -43,40 +44,6 @@ fn floats_are_finite() {
     );
     let w = enif_make_double(e.ptr(), f64::NAN);
     assert_eq!(enif_is_exception(e.ptr(), c(w)), 1);
-}
-
-#[test]
-fn atoms_have_names_in_latin1() {
-    let e = Allocated::new();
-    let a = enif_make_atom(e.ptr(), c"caf\xe9".into());
-    assert_eq!(a, enif_make_atom_len(e.ptr(), array(b"caf\xe9..."), 4));
-    let length = |w| answer::<c_uint>(|to| enif_get_atom_length(e.ptr(), c(w), to, LATIN1));
-    assert_eq!(length(a), Some(4));
-    let get = |size| written(size, |to| enif_get_atom(e.ptr(), c(a), to, size as c_uint, LATIN1));
-    assert_eq!(get(5), (5, b"caf\xe9\0".to_vec()));
-    assert_eq!(get(4), (0, vec![0xff; 4]), "no room for the zero");
-    let existing = |name| answer(|to| enif_make_existing_atom(e.ptr(), name, to, LATIN1));
-    assert_eq!(existing(c"caf\xe9".into()), Some(a));
-    assert_eq!(existing(c"nif: no such atom".into()), None);
-    let long = enif_make_atom_len(e.ptr(), array(&[b'x'; 256]), 256);
-    assert_eq!(enif_is_exception(e.ptr(), c(long)), 1);
-    assert_eq!(length(enif_make_int(e.ptr(), 1)), None);
-}
-
-#[test]
-fn strings_are_cut_to_their_room() {
-    let e = Allocated::new();
-    let s = enif_make_string(e.ptr(), c"abc".into(), LATIN1);
-    let get =
-        |w, size| written(size, |to| enif_get_string(e.ptr(), c(w), to, size as c_uint, LATIN1));
-    assert_eq!(get(s, 4), (4, b"abc\0".to_vec()));
-    assert_eq!(get(s, 3), (-3, b"ab\0".to_vec()));
-    assert_eq!(get(s, 1), (-1, b"\0".to_vec()));
-    assert_eq!(get(s, 0), (0, vec![]));
-    let no_string = enif_make_list_cell(e.ptr(), c(enif_make_int(e.ptr(), 256)), c(s));
-    assert_eq!(get(no_string, 2), (0, b"\0\xff".to_vec()));
-    let none = enif_make_string_len(e.ptr(), array(&[]), 0, LATIN1);
-    assert_eq!(get(none, 1), (1, b"\0".to_vec()));
 }
 
 #[test]
@@ -170,4 +137,13 @@ fn kinds_are_told_apart() {
             assert_eq!(enif_compare(c(w), c(other)), -enif_compare(c(other), c(w)));
         }
     }
+}
+
+#[test]
+fn sizes_are_those_of_a_copy() {
+    let e = Allocated::new();
+    assert_eq!(enif_term_size(c(enif_make_int(e.ptr(), 1))), 0);
+    let s = enif_make_string(e.ptr(), c"abc".into(), LATIN1);
+    assert_eq!(enif_term_size(c(s)), 3 * 2 * size_of::<Word>());
+    assert_eq!(enif_term_size(c(enif_make_double(e.ptr(), 0.5))), 2 * size_of::<Word>());
 }

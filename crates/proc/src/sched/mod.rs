@@ -22,7 +22,7 @@ mod scavenger;
 mod wake_prefetch;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use kvik_sync::inbox::{Inbox, InboxNode, Push};
 use kvik_sync::Parker;
@@ -68,6 +68,8 @@ enum Work {
     /// A signal that only this scheduler may send (see `kvik_sync::single_threaded`).
     Signal(u32, Signal),
     Raise(u32, Priority),
+    /// A function that each scheduler calls.
+    Call(Arc<dyn Fn() + Send + Sync>),
 }
 
 /// The part of a scheduler that other threads see. It has cache lines of its own, because the
@@ -239,6 +241,12 @@ pub fn raise(pid: u32, to: Priority) {
     // The process may be in any other scheduler's queue, so all are told.
     let others = (0..online::active()).filter(|i| own.is_none_or(|l| l.id != *i));
     others.for_each(|i| send_work(i, Work::Raise(pid, to)));
+}
+
+/// Calls a function on each scheduler, between two time slices.
+pub fn call_on_each(f: impl Fn() + Send + Sync + 'static) {
+    let f: Arc<dyn Fn() + Send + Sync> = Arc::new(f);
+    (0..all().len()).for_each(|i| send_work(i, Work::Call(f.clone())));
 }
 
 /// Gives work from a non-scheduler thread to a scheduler, preferably a sleeping one.

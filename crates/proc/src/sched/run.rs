@@ -107,6 +107,7 @@ impl Local {
             Work::Raise(pid, to) => drop(self.raise(pid, to)),
             Work::Timer(at, due) => self.timers.borrow_mut().add(at, due),
             Work::Forget(at, due) => self.timers.borrow_mut().remove(at, due),
+            Work::Call(f) => f(),
             Work::Signal(pid, s) => {
                 deliver(pid, s);
             }
