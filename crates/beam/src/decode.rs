@@ -37,6 +37,28 @@ impl Code {
     }
 }
 
+/// The operands of the next instruction of a table that is encoded like code; the elements of a
+/// list follow it. `None` if it is another instruction or damaged.
+pub(crate) fn instruction<'m>(
+    module: &'m Module<'m>,
+    r: &mut Reader<'m>,
+    opcode: Opcode,
+) -> Option<Vec<Arg>> {
+    let (args, bigs) = (Vec::new(), Vec::new());
+    let mut d = Decoder { module, r: *r, ops: vec![], args, bigs, unfinished: None };
+    if d.r.u8()? != opcode as u8 {
+        return None;
+    }
+    for position in 1..=opcode.info().arity {
+        let arg = d.arg(position == opcode.info().arity).ok()?;
+        if !matches!(arg, Arg::List(_)) {
+            d.args.push(arg);
+        }
+    }
+    *r = d.r;
+    Some(d.args)
+}
+
 /// Empties a vector and gives it room for that many elements. One that is too small isn't copied.
 fn with_room<T>(mut from: Vec<T>, many: usize) -> Vec<T> {
     if from.capacity() < many {

@@ -48,6 +48,7 @@ mod prim_tty;
 pub mod process;
 pub mod re;
 mod re_source;
+mod records;
 pub mod reference_scan;
 pub mod search;
 #[cfg(feature = "simulation")]
@@ -106,6 +107,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         port::BIFS,
         prim_tty::BIFS,
         re::BIFS,
+        records::BIFS,
         search::BIFS,
         #[cfg(feature = "simulation")]
         simulation::BIFS,

@@ -10,6 +10,7 @@ pub mod loaded_module;
 pub mod module;
 pub mod perf;
 pub mod purging;
+pub mod records;
 
 pub use export::{
     all as exports, export, exports_of, find_export, find_export_by_code, is_defined, known_export,
@@ -18,3 +19,4 @@ pub use export::{
 pub use fun::{fun_entry, FunKey};
 pub use loaded_module::{FuncRange, LibraryHandle, LoadedModule, Location, NifCell, ReturnSite};
 pub use module::{at, commit, current, delete, loaded, old, purge, CommitError};
+pub use records::{record_definition, record_info, RecordInfo, RecordLiteral};

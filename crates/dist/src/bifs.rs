@@ -127,9 +127,9 @@ fn get_creation_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 /// that require packets in order, which some controllers cannot guarantee.
 fn get_dflags_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = [
-        DistFlags::OFFERED,
+        DistFlags::offered(),
         DistFlags::mandatory(),
-        DistFlags::OFFERED,
+        DistFlags::offered(),
         DistFlags::REJECTABLE,
         DistFlags::DIST_HDR_ATOM_CACHE,
     ];

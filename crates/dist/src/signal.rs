@@ -45,6 +45,7 @@ flags! {
     SPAWN = 1 << 32;
     V4_NC = 4 << 32;
     ALIAS = 8 << 32;
+    NATIVE_RECORDS = 0x40 << 32;
 }
 impl DistFlags {
     /// Flags that a peer must have.
@@ -64,8 +65,8 @@ impl DistFlags {
         DistFlags::MANDATORY | kvik_release::current().dist_flags
     }
 
-    /// The flags we offer: all of OTP's.
-    pub const OFFERED: u64 = DistFlags::MANDATORY
+    /// The flags that we offer under every release.
+    const OFFERED: u64 = DistFlags::MANDATORY
         | DistFlags::DIST_MONITOR
         | DistFlags::DIST_MONITOR_NAME
         | DistFlags::UNICODE_IO
@@ -81,6 +82,13 @@ impl DistFlags {
         | DistFlags::SPAWN
         | DistFlags::V4_NC
         | DistFlags::ALIAS;
+    /// The same, plus those of the emulated release alone.
+    pub fn offered() -> u64 {
+        match kvik_release::current().has_native_records() {
+            true => DistFlags::OFFERED | DistFlags::NATIVE_RECORDS,
+            false => DistFlags::OFFERED,
+        }
+    }
     /// Flags that a controller may refuse.
     pub const REJECTABLE: u64 = DistFlags::DIST_HDR_ATOM_CACHE
         | DistFlags::HIDDEN_ATOM_CACHE

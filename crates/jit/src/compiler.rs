@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use kvik_beam::{Arg, Code, Module, Op, Opcode, Proof};
-use kvik_code::{NifCell, ReturnSite};
+use kvik_code::{NifCell, RecordLiteral, ReturnSite};
 use kvik_heap::bits_build::Seg;
 use kvik_heap::LiteralArea;
 use kvik_term::word::{self, NIL};
@@ -29,6 +29,9 @@ pub struct Compiler<'m> {
     pub first_big: usize,
     /// For each instruction that makes a map of known keys: the literal that holds the keys.
     pub key_tuples: &'m HashMap<usize, usize>,
+    pub records: &'m [RecordLiteral],
+    /// Index of the record that an instruction tested for last, as a guess of what is read next.
+    pub tested_record: Option<usize>,
     pub imports: &'m [&'static Export],
     pub lambdas: &'m [&'static FunEntry],
     /// The string table; its address does not change.
@@ -59,10 +62,12 @@ pub struct Compiler<'m> {
 pub struct Tables {
     pub atoms: Vec<Atom>,
     /// The literals in order, then big integers of the code, then integers beyond 60 bits, then the
-    /// keys of new maps.
+    /// keys of new maps, then descriptions of native records.
     pub literals: LiteralArea,
     /// For each instruction that makes a map of known keys: the literal that holds the keys.
     pub key_tuples: HashMap<usize, usize>,
+    /// The module's native records.
+    pub records: Vec<RecordLiteral>,
     pub imports: Vec<&'static Export>,
     pub lambdas: Vec<&'static FunEntry>,
     /// The string table; its address does not change.
@@ -104,7 +109,7 @@ impl<'m> Compiler<'m> {
         tables: &'m Tables,
         Scratch { mut a, mut places }: Scratch,
     ) -> Compiler<'m> {
-        let Tables { atoms, literals, key_tuples, imports, lambdas, strings } = tables;
+        let Tables { atoms, literals, key_tuples, records, imports, lambdas, strings } = tables;
         a.clear();
         places.clear();
         // About 22 bytes of native code for an instruction of about 4. Unused pages are never
@@ -121,6 +126,8 @@ impl<'m> Compiler<'m> {
             atoms,
             literals,
             key_tuples,
+            records,
+            tested_record: None,
             first_big: module.literals.len(),
             imports,
             lambdas,

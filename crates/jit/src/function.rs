@@ -84,6 +84,7 @@ impl<'m> Compiler<'m> {
             | RecvMarkerBind | RecvMarkerClear | RecvMarkerReserve | RecvMarkerUse | RecvMark
             | RecvSet => self.receive(op),
             PutMapAssoc | PutMapExact | HasMapFields | GetMapElements => self.maps(op),
+            GetRecordElements | PutRecord | IsRecordAccessible | GetRecordField => self.records(op),
             Fmove | Fconv | Fadd | Fsub | Fmul | Fdiv | Fnegate => self.floats(op),
             _ => self.bits(op),
         }

@@ -11,4 +11,5 @@ mod floats;
 mod guards;
 mod maps;
 mod receive;
+mod records;
 mod tests;
