@@ -26,10 +26,12 @@ pub(crate) fn parse<'m>(module: &'m Module<'m>, chunk: &'m [u8]) -> Option<Vec<R
     if r.u32()? != 0 {
         return None;
     }
-    let mut all = Vec::with_capacity(r.count(0).filter(|n| *n <= chunk.len() / LEAST)?);
+    let count = r.u32().and_then(|n| usize::try_from(n).ok());
+    let count = count.filter(|n| *n <= chunk.len() / LEAST)?;
+    let mut all = Vec::with_capacity(count);
     // The total number of fields.
     r.u32()?;
-    for _ in 0..all.capacity() {
+    for _ in 0..count {
         let operands = decode::instruction(module, &mut r, Opcode::CallLast)?;
         let (head, fields) = operands.split_at_checked(3)?;
         let [Arg::Atom(name), Arg::Atom(exported), Arg::List(_)] = *head else { return None };

@@ -13,6 +13,7 @@ pub mod code;
 mod compose;
 pub mod convert;
 pub mod counters;
+mod coverage;
 pub mod ddll;
 pub mod debug;
 mod debug_map;
@@ -89,6 +90,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         buffer::BIFS,
         checksum::BIFS,
         code::BIFS,
+        coverage::BIFS,
         counters::BIFS,
         debug::BIFS,
         debug_map::BIFS,

@@ -4,6 +4,7 @@
 //! makes [`LoadedModule`]s and commits them.
 #![forbid(unsafe_code)]
 
+pub mod coverage;
 pub mod export;
 pub mod fun;
 pub mod loaded_module;
@@ -12,6 +13,7 @@ pub mod perf;
 pub mod purging;
 pub mod records;
 
+pub use coverage::{Coverage, CoverageMode, CoveragePoint};
 pub use export::{
     all as exports, export, exports_of, find_export, find_export_by_code, is_defined, known_export,
     set_undef_stub, undef_stub,

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use kvik_heap::LiteralArea;
 use kvik_term::{Atom, CodeAddress, Export, FunEntry};
 
-use crate::RecordLiteral;
+use crate::{Coverage, CoverageMode, RecordLiteral};
 
 /// Start offset of a function's native code, which extends to the start of the next function.
 #[derive(Copy, Clone, Debug)]
@@ -77,6 +77,10 @@ pub struct LoadedModule {
     pub literals: LiteralArea,
     /// Its native records.
     pub records: Vec<RecordLiteral>,
+    /// What has run, if that is recorded.
+    pub coverage: Option<Coverage>,
+    /// The mode for new modules when this one was made.
+    pub made_in_mode: CoverageMode,
     /// Functions with a `nif_start`.
     pub nifs: Vec<NifCell>,
     /// The NIF library that the module has loaded.

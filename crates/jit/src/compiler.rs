@@ -4,13 +4,14 @@
 use std::collections::HashMap;
 
 use kvik_beam::{Arg, Code, Module, Op, Opcode, Proof};
-use kvik_code::{NifCell, RecordLiteral, ReturnSite};
+use kvik_code::{Coverage, NifCell, RecordLiteral, ReturnSite};
 use kvik_heap::bits_build::Seg;
 use kvik_heap::LiteralArea;
 use kvik_term::word::{self, NIL};
 use kvik_term::{am, Atom, Export, FunEntry};
 
 use crate::checked::{Checkpoints, LabelAddresses, CHECKED};
+use crate::coverage::{record_for, LinesMet};
 use crate::stubs::Stubs;
 use crate::target::{Asm, Label};
 use crate::LoadError;
@@ -50,6 +51,11 @@ pub struct Compiler<'m> {
     /// Whether a NIF may replace any function: if the module loads some and names none.
     pub any_nif: bool,
     pub nifs: Vec<NifCell>,
+    /// What has run, if that is recorded.
+    pub coverage: Option<Coverage>,
+    pub lines_met: LinesMet,
+    /// Index of the current function.
+    pub function_index: usize,
     /// Whether the code asserts the verifier's claims.
     pub checked: bool,
     /// The assertions, if so.
@@ -89,6 +95,7 @@ pub struct CompiledModule {
     pub labels: Vec<Label>,
     pub lambda_labels: Vec<Label>,
     pub nifs: Vec<NifCell>,
+    pub coverage: Option<Coverage>,
     pub checkpoints: Checkpoints,
     pub label_addresses: LabelAddresses,
 }
@@ -142,6 +149,9 @@ impl<'m> Compiler<'m> {
             arity: 0,
             any_nif: any_nif(code, imports),
             nifs: Vec::new(),
+            coverage: record_for(module, code),
+            lines_met: LinesMet::default(),
+            function_index: 0,
             checked: CHECKED,
             checkpoints: Checkpoints::new(),
             label_addresses: LabelAddresses::default(),
@@ -153,7 +163,7 @@ impl<'m> Compiler<'m> {
     /// module.
     pub fn finish(self) -> CompiledModule {
         let Compiler { a, segments, places, labels, lambda_labels, nifs, .. } = self;
-        let Compiler { checkpoints, label_addresses, .. } = self;
+        let Compiler { coverage, checkpoints, label_addresses, .. } = self;
         CompiledModule {
             a,
             segments,
@@ -161,6 +171,7 @@ impl<'m> Compiler<'m> {
             labels,
             lambda_labels,
             nifs,
+            coverage,
             checkpoints,
             label_addresses,
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use kvik_beam::{verify_in, Arg, Code as Generic, Container, Module, Op, Opcode, RecordEntry};
-use kvik_code::{fun_entry, FunKey, FuncRange, LoadedModule, RecordLiteral};
+use kvik_code::{fun_entry, CoverageMode, FunKey, FuncRange, LoadedModule, RecordLiteral};
 use kvik_etf::DecodeOpts;
 use kvik_heap::bits_build::Seg;
 use kvik_heap::{Heap, LiteralArea};
@@ -92,12 +92,13 @@ fn prepare_in(file: &[u8], buffers: &mut LoadBuffers) -> Result<LoadedModule, Lo
     }
     let tables = Tables::new(&module, &code, stubs.no_fun)?;
     let name = tables.module_name()?;
+    let made_in_mode = CoverageMode::current();
     let scratch = std::mem::take(&mut buffers.compiling);
     let mut c = Compiler::new(&module, &code, &proof, stubs, &tables, scratch);
     let (functions, on_load) = compile(&mut c)?;
     let made = c.finish();
     let CompiledModule { mut a, segments, places, labels, lambda_labels, nifs, .. } = made;
-    let CompiledModule { checkpoints, label_addresses, .. } = made;
+    let CompiledModule { coverage, checkpoints, label_addresses, .. } = made;
     buffers.reading.reclaim(code);
     let memory = NativeCode::alloc(a.buf.len()).ok_or(LoadError::Full("code"))?;
     let start = memory.address();
@@ -138,6 +139,8 @@ fn prepare_in(file: &[u8], buffers: &mut LoadBuffers) -> Result<LoadedModule, Lo
         replaces: Default::default(),
         literals: tables.literals,
         records: tables.records,
+        coverage,
+        made_in_mode,
         nifs,
         library: Default::default(),
         memory: Box::new(Memory {
@@ -341,6 +344,7 @@ pub(crate) fn compile<'m>(
     let mut on_load = None;
     for f in &c.code.functions {
         c.a.align(8);
+        c.function_index = functions.len();
         let function = *c.atoms.get(f.name as usize).ok_or(LoadError::Malformed("function"))?;
         functions.push(FuncRange {
             start: c.a.pos(),

@@ -9,6 +9,7 @@ mod schedulers;
 use std::net::SocketAddr;
 
 use kvik_bifs::{convert, filename, system};
+use kvik_code::CoverageMode;
 use kvik_port::ctrl_c::BreakMode;
 use kvik_proc::limits::{next_heap_size, Defaults};
 use kvik_term::am;
@@ -226,6 +227,17 @@ impl EmulatorFlags {
                 "latin1" => convert::set_printable_unicode(false),
                 _ => return Err(format!("bad range of printable characters: {v}")),
             },
+            "JPcover" if !kvik_release::current().has_coverage() => {
+                return Err("+JPcover came with OTP 27".into());
+            }
+            "JPcover" => {
+                let mode = match v {
+                    "true" => Some(CoverageMode::LineCounters),
+                    "false" => Some(CoverageMode::None),
+                    _ => CoverageMode::of_name(v).filter(|m| *m != CoverageMode::None),
+                };
+                mode.ok_or_else(|| format!("bad +JPcover flag {v}"))?.set();
+            }
             "JPperf" => match v {
                 "true" | "map" => kvik_code::perf::enable().map_err(|e| format!("perf: {e}"))?,
                 "false" => {}

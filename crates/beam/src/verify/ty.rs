@@ -45,7 +45,7 @@ impl Ty {
     pub(crate) const RECORD: Ty = Ty(1 << 17);
 
     /// Any Erlang term.
-    pub(crate) const TERM: Ty = Ty((1 << 13) - 1 | Ty::RECORD.0);
+    pub(crate) const TERM: Ty = Ty(((1 << 13) - 1) | Ty::RECORD.0);
     pub(crate) const INTEGER: Ty = Ty(Ty::SMALL.0 | Ty::BIG.0);
     pub(crate) const NUMBER: Ty = Ty(Ty::INTEGER.0 | Ty::FLOAT.0);
     pub(crate) const LIST: Ty = Ty(Ty::CONS.0 | Ty::NIL.0);

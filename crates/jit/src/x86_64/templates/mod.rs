@@ -4,6 +4,7 @@ mod arith;
 mod bits;
 mod calls;
 mod control;
+mod coverage;
 mod data;
 mod entry;
 mod exceptions;
