@@ -6,7 +6,6 @@ use crate::lines::Lines;
 use crate::md5;
 use crate::read_buffers::ReadBuffers;
 use crate::reader::Reader;
-use crate::records::{self, RecordEntry};
 use crate::tables::{self, FunctionEntry, Import, Lambda, Literals};
 use crate::types::Types;
 use crate::verify::MAX_LABELS;
@@ -43,8 +42,9 @@ pub struct Module<'f> {
     pub lines: Lines<'f>,
     /// The compiler's type information about operands.
     pub types: Types,
-    /// Definitions of native records.
-    pub records: Vec<RecordEntry>,
+    /// Definitions of native records, not yet decoded; empty if there are none, or if the release
+    /// does not know them.
+    pub records: &'f [u8],
     /// `module_info(attributes)` in external term format, or empty.
     pub attributes: &'f [u8],
     /// `module_info(compile)` in external term format, or empty.
@@ -94,7 +94,7 @@ impl<'f> Module<'f> {
         ) -> Result<T, BeamError> {
             chunk.map_or(Ok(T::default()), |c| parse(c).ok_or(BeamError::Chunk(name)))
         }
-        let mut module = Module {
+        Ok(Module {
             imports: tables::imports(imports, count).ok_or(BeamError::Chunk("ImpT"))?,
             exports: tables::exports(exports, count, labels).ok_or(BeamError::Chunk("ExpT"))?,
             // OTP reads LocT only to print code: a damaged one does no harm.
@@ -111,17 +111,15 @@ impl<'f> Module<'f> {
                 Some(chunk) => Types::parse(chunk).ok_or(BeamError::Chunk("Type"))?,
                 None => Types::none(),
             },
-            records: Vec::new(),
+            records: get(b"Recs")
+                .filter(|_| kvik_release::current().has_native_records())
+                .unwrap_or_default(),
             attributes: get(b"Attr").unwrap_or_default(),
             compile_info: get(b"CInf").unwrap_or_default(),
             md5: md5::checksum(file),
             atoms,
             code,
-        };
-        // An older release ignores the chunk, as it does any other that it doesn't know.
-        let chunk = get(b"Recs").filter(|_| kvik_release::current().has_native_records());
-        module.records = optional(chunk, "Recs", |c| records::parse(&module, c))?;
-        Ok(module)
+        })
     }
 
     /// The module's name.

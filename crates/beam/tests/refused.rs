@@ -121,7 +121,8 @@ fn refuses_damaged_record_definitions() {
     let file = asm::with_chunk("return", b"Recs", &RECORDS);
     let container = Container::parse(&file).expect("a file");
     let module = Module::parse(&container).expect("a module");
-    let [r] = &module.records[..] else { panic!("one record") };
+    let code = Code::decode(&module).expect("code");
+    let [r] = &code.records[..] else { panic!("one record") };
     assert_eq!((r.name, r.exported), (1, true));
     assert_eq!(r.fields, [(2, None), (3, Some(kvik_beam::Arg::Atom(1)))]);
     let is_refused = |chunk: &[u8]| read(chunk, "return") == Err(BeamError::Chunk("Recs"));

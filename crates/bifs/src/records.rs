@@ -3,7 +3,7 @@
 use kvik_code::record_info;
 use kvik_heap::records::{merge, FieldError};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_term::{am, cmp, map, Atom, Record, RecordDef, Term};
+use kvik_term::{am, cmp, map, Atom, NativeRecord, RecordDef, Term};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("records", "create", 4, create_4, since 29),
@@ -88,7 +88,7 @@ fn get_name_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     a[0].as_record().map(|r| r.definition().name().into()).ok_or_else(|| p.badarg())
 }
 
-fn record<'h>(p: &'h Proc, t: Term<'h>) -> Result<Record<'h>, Raised> {
+fn record<'h>(p: &'h Proc, t: Term<'h>) -> Result<NativeRecord<'h>, Raised> {
     t.as_record().ok_or_else(|| p.error_pair(am::badrecord, t))
 }
 fn get_field_names_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -7,6 +7,7 @@
 
 mod atom_cache;
 mod decode;
+mod deflate;
 mod encode;
 mod hooks;
 mod inflate;
@@ -16,7 +17,8 @@ pub mod tag;
 
 pub use atom_cache::{AtomRefs, ReceiveCache, SendCache};
 pub use decode::{decode, DecodeOpts, Decoding};
-pub use encode::{encode, Deflation, EncodeOpts, Encoding, SizeFields};
+pub use deflate::Deflation;
+pub use encode::{encode, EncodeOpts, Encoding, SizeFields};
 pub use hooks::{hooks, set_hooks, EtfHooks, FunId};
 
 /// Why decoding failed.

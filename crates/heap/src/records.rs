@@ -2,6 +2,7 @@
 
 use kvik_term::word::{header, RECORD, TAG_BOXED};
 use kvik_term::{am, cmp, phash, Atom, RecordDef, Term};
+use smallvec::SmallVec;
 
 use crate::Heap;
 
@@ -72,9 +73,9 @@ pub fn merge<'h>(
     d: RecordDef<'h>,
     given: &[(Term<'h>, Term<'h>)],
     other: impl Fn(usize) -> Option<Term<'h>>,
-) -> Result<Vec<Term<'h>>, FieldError<'h>> {
+) -> Result<SmallVec<[Term<'h>; 16]>, FieldError<'h>> {
     let mut given = given.iter().peekable();
-    let mut values = Vec::with_capacity(d.keys().len());
+    let mut values = SmallVec::with_capacity(d.keys().len());
     let mut missing = None;
     for (i, key) in d.keys().iter().enumerate() {
         let value = match given.next_if(|(k, _)| k.same(*key)) {
@@ -125,7 +126,7 @@ mod tests {
             assert!(r.get(keys[1].into()).unwrap().same(r.values()[at]));
         }
     }
-    fn d_index(r: kvik_term::Record<'_>, key: Atom) -> usize {
+    fn d_index(r: kvik_term::NativeRecord<'_>, key: Atom) -> usize {
         r.definition().index_of(key.into()).unwrap()
     }
 

@@ -243,8 +243,8 @@ fn literals(module: &Module, code: &Generic, atoms: &[Atom]) -> Result<Literals,
             terms.push(h.tuple(&keys));
         }
     }
-    let mut records = Vec::with_capacity(module.records.len());
-    for r in &module.records {
+    let mut records = Vec::with_capacity(code.records.len());
+    for r in &code.records {
         let described = describe_record(&h, r, &terms, atoms);
         let (name, info) = described.ok_or(LoadError::Malformed("records"))?;
         records.push(RecordLiteral { name, literal: terms.len() });

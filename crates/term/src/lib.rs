@@ -27,5 +27,5 @@ pub use entry::{CodeAddress, CodeCell, Export, ExportSlot, FunEntry, NativeCell}
 pub use object::{
     Big, Bits, Cons, Ext, ExtKind, Fun, LocalRef, Map, PidTerm, PortTerm, Ref, Tuple,
 };
-pub use record::{Record, RecordDef};
+pub use record::{NativeRecord, RecordDef};
 pub use term::{Term, View};

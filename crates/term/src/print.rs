@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use crate::map::{self, MapChild, MapNode};
-use crate::{Atom, Big, Bits, Ext, Fun, PidTerm, PortTerm, Record, Ref, Term, View};
+use crate::{Atom, Big, Bits, Ext, Fun, NativeRecord, PidTerm, PortTerm, Ref, Term, View};
 
 enum Task<'h> {
     Term(Term<'h>),
@@ -120,7 +120,7 @@ fn flat_map<'h>(m: crate::Map<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) 
 }
 
 /// In the order of the keys, not as declared.
-fn record<'h>(r: Record<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) {
+fn record<'h>(r: NativeRecord<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) {
     out.push(b'#');
     atom(r.definition().module(), out);
     out.push(b':');

@@ -88,15 +88,15 @@ impl<'h> RecordDef<'h> {
 
 /// An instance: its definition, then its values in the order of the definition's keys.
 #[derive(Copy, Clone)]
-pub struct Record<'h>(&'h [Term<'h>]);
+pub struct NativeRecord<'h>(&'h [Term<'h>]);
 
-impl<'h> Record<'h> {
+impl<'h> NativeRecord<'h> {
     /// # Safety
     /// `p` points to a RECORD object that stays as it is for `'h`.
     #[inline]
-    pub unsafe fn from_raw(p: *const u64) -> Record<'h> {
+    pub unsafe fn from_raw(p: *const u64) -> NativeRecord<'h> {
         // SAFETY: the header's size many terms follow it; Term is one word.
-        Record(unsafe { std::slice::from_raw_parts(p.add(1).cast(), header_words(*p)) })
+        NativeRecord(unsafe { std::slice::from_raw_parts(p.add(1).cast(), header_words(*p)) })
     }
     /// The definition and the values.
     pub fn words(self) -> &'h [Term<'h>] {

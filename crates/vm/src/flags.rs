@@ -228,7 +228,7 @@ impl EmulatorFlags {
                 _ => return Err(format!("bad range of printable characters: {v}")),
             },
             "JPcover" if !kvik_release::current().has_coverage() => {
-                return Err("+JPcover came with OTP 27".into());
+                return Err("this release has no +JPcover".into());
             }
             "JPcover" => {
                 let mode = match v {

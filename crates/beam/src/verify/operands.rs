@@ -3,10 +3,9 @@
 
 use super::What;
 use crate::bs_match::match_commands;
-use crate::code::{Arg, Code, Function, Op};
+use crate::code::{Arg, Code, Function, Op, RecordEntry};
 use crate::module::Module;
 use crate::old_bits::SEGMENT_TYPES;
-use crate::records::RecordEntry;
 use kvik_isa::{Opcode, OperandKind};
 
 /// Maximum of live registers, and of a frame's size.
@@ -152,7 +151,7 @@ impl<'a> Tables<'a> {
             [_, _, Arg::Atom(_), Arg::Atom(_)] | [_, _, Arg::List(_)] => {}
             [Arg::Label(0), Arg::Atom(name), Arg::Nil, ..] => {
                 let named = |r: &RecordEntry| r.name == *name;
-                self.module.records.iter().find(|r| named(r)).ok_or("no such native record")?;
+                self.code.records.iter().find(|r| named(r)).ok_or("no such native record")?;
             }
             [Arg::Label(0), Arg::Literal(_), Arg::Nil, ..]
             | [Arg::Label(0), Arg::Atom(_) | Arg::Literal(_), Arg::X(..) | Arg::Y(..), ..] => {}

@@ -5,7 +5,7 @@ use kvik_heap::records::{merge, FieldError};
 use kvik_heap::Regs;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
-use kvik_term::{am, Atom, Record, RecordDef, Term};
+use kvik_term::{am, Atom, NativeRecord, RecordDef, Term};
 
 use super::Operands;
 use crate::checked::check_roots;
@@ -136,10 +136,19 @@ pub extern "C" fn wrong_field(p: &Proc, _: &Regs, args: Operands, extra: u64) ->
     NONE
 }
 
-/// The value of a field. Operands: the record, the key. `NONE` if it is no record or lacks the key.
-pub extern "C" fn find(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
-    let value = args.term(p, 0).as_record().and_then(|r| r.get(args.term(p, 1)));
+fn term<'h>(_: &'h Proc, w: u64) -> Term<'h> {
+    // SAFETY: templates pass live terms, and nothing is collected here.
+    unsafe { Term::from_word(w) }
+}
+/// The value of a field; `NONE` if it is no record or lacks the key.
+pub extern "C" fn find(p: &Proc, record: u64, key: u64, _: u64) -> u64 {
+    let value = term(p, record).as_record().and_then(|r| r.get(term(p, key)));
     value.map_or(NONE, Term::word)
+}
+/// The same of a record that may be read by that name.
+pub extern "C" fn readable(p: &Proc, record: u64, id: u64, key: u64) -> u64 {
+    let r = term(p, record).as_record().filter(|r| is_readable(*r, term(p, id)));
+    r.and_then(|r| r.get(term(p, key))).map_or(NONE, Term::word)
 }
 
 /// The value of a field, or an error. Operands: the record, its name (an atom in its own module,
@@ -155,7 +164,7 @@ pub extern "C" fn field(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
         None => field_error(p, am::badfield, r.definition(), key),
     }
 }
-fn is_readable(r: Record<'_>, id: Term<'_>) -> bool {
+fn is_readable(r: NativeRecord<'_>, id: Term<'_>) -> bool {
     let d = r.definition();
     match (id.as_atom(), id.as_tuple_n::<2>()) {
         (Some(name), _) => name == am::underscore || name == d.name(),

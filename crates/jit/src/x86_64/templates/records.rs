@@ -57,7 +57,7 @@ impl<'m> Compiler<'m> {
                 match (id, s) {
                     (Arg::Atom(_), Arg::Nil) => self.own_record(*id, put),
                     (_, Arg::Nil) => self.put_record(records::create, *id, &put),
-                    _ => self.put_record(records::update, *s, &put),
+                    _ => self.changed_record(*id, *s, put),
                 }
             }
             (Opcode::IsRecordAccessible, [Arg::Label(f), s, scope]) => {
@@ -89,6 +89,18 @@ impl<'m> Compiler<'m> {
     /// The record of the module at that index.
     fn record_at(&self, i: usize) -> Option<RecordInfo<'m>> {
         RecordInfo::of(self.literals.get(self.records.get(i)?.literal)?)
+    }
+    /// The record of the module that an instruction names: by an atom, or by `{Module, Name}`.
+    fn named_record(&self, id: Arg) -> Option<usize> {
+        let name = match id {
+            Arg::Literal(i) => {
+                let [module, name] = self.literals.get(i as usize)?.as_tuple_n()?;
+                module.as_atom().filter(|m| self.atoms.get(1) == Some(m))?;
+                name.as_atom()?
+            }
+            _ => self.atom_of(id)?,
+        };
+        self.records.iter().position(|r| r.name == name)
     }
     /// The indexes in a record's values of these keys, if it has all.
     fn indexes(&self, record: usize, keys: &[Arg]) -> Option<(Term<'m>, Vec<i32>)> {
@@ -185,27 +197,49 @@ impl<'m> Compiler<'m> {
     }
     fn find_values(&mut self, fail: Label, s: Arg, pairs: &[[Arg; 2]]) -> EmitResult {
         for [key, to] in pairs {
-            self.call_rt(records::find, &[s, *key], 0)?;
+            self.load(s, RSI)?;
+            self.load(*key, RDX)?;
+            self.find_lean(records::find);
             self.none_fails(Some(fail));
             self.store(*to, RAX)?;
         }
         Ok(())
     }
 
+    /// Calls a function that reads terms only: a record in `rsi`, more in `rdx` and `rcx`.
+    fn find_lean(&mut self, f: rt::Lean) {
+        self.a.mov_ri(RAX, f as usize as u64);
+        self.a.call_abs(self.stubs.lean_alloc);
+    }
+
     /// `get_record_field`: source, name and key.
     fn record_field(&mut self, fail: Option<Label>, args: [Arg; 3], to: Arg) -> EmitResult {
         let [s, id, key] = args;
         let by_runtime = move |c: &mut Compiler<'m>| {
-            c.call_rt(records::field, &args, 0)?;
-            c.none_fails(fail);
-            c.store(to, RAX)
+            let (absent, found) = (c.a.label(), c.a.label());
+            for (arg, r) in args.into_iter().zip([RSI, RDX, RCX]) {
+                c.load(arg, r)?;
+            }
+            c.find_lean(records::readable);
+            c.none_fails(Some(absent));
+            c.a.place(found);
+            c.store(to, RAX)?;
+            c.later(move |c| {
+                c.a.place(absent);
+                c.call_rt(records::field, &args, 0)?;
+                c.none_fails(fail);
+                c.a.jmp(found);
+                Ok(())
+            });
+            Ok(())
         };
-        let name = self.atom_of(id);
-        let named = self.records.iter().position(|r| Some(r.name) == name);
-        let known = match name {
+        let known = match self.atom_of(id) {
             Some(am::underscore) => self.probable(&[key]),
-            _ => named.and_then(|i| self.indexes(i, &[key])),
+            _ => self.named_record(id).and_then(|i| self.indexes(i, &[key])),
         };
+        // By `{Module, Name}` only an exported record may be read.
+        let exported = |t: Term<'_>| RecordDef::of(t).is_some_and(|d| d.is_exported());
+        let known = known.filter(|(d, _)| !matches!(id, Arg::Literal(_)) || exported(*d));
         let (Some((definition, indexes)), Arg::X(..) | Arg::Y(..)) = (known, s) else {
             return by_runtime(self);
         };
@@ -242,7 +276,7 @@ impl<'m> Compiler<'m> {
         let given = |key: Term<'_>| put.fields.iter().find(|f| key.is_atom(f.0)).map(|f| f.2);
         let missing = keys.iter().zip(&defaults).find(|(k, d)| d.is_none() && given(**k).is_none());
         if let Some((key, _)) = missing {
-            let declared = self.module.records.get(at).map_or(&[][..], |r| &r.fields);
+            let declared = self.code.records.get(at).map_or(&[][..], |r| &r.fields);
             let arg = |(i, _): &(u32, _)| {
                 Some(Arg::Atom(*i)).filter(|a| self.atom_of(*a).is_some_and(|a| key.is_atom(a)))
             };
@@ -265,10 +299,54 @@ impl<'m> Compiler<'m> {
                 (None, None) => {}
             }
         }
-        let into = self.dst(put.to, RAX);
+        self.finish_record(keys.len(), put.to)
+    }
+    /// A record with new values for some fields, probably one of the module's own.
+    fn changed_record(&mut self, id: Arg, s: Arg, put: Put<'m>) -> EmitResult {
+        let keys: Vec<Arg> = put.fields.iter().map(|f| f.1).collect();
+        let known = match self.atom_of(id) {
+            Some(am::underscore) => self.probable(&keys),
+            _ => self.named_record(id).and_then(|i| self.indexes(i, &keys)),
+        };
+        let count = |t: Term<'_>| RecordDef::of(t).map_or(0, |d| d.keys().len());
+        let inline = known.filter(|(d, _)| count(*d) <= MOST_INLINE && put.sources_live(s));
+        let Some((definition, indexes)) = inline else {
+            return self.put_record(records::update, s, &put);
+        };
+        let (n, other, back) = (count(definition), self.a.label(), self.a.label());
+        self.need(n + 2, put.live);
+        self.load(s, RDI)?;
+        self.one_of(RDI, &[RECORD], other);
+        self.a.mov_ri(RAX, definition.word());
+        self.a.alu_rm(Alu::Cmp, RAX, RDI, DEFINITION);
+        self.a.jcc(Cc::Ne, other);
+        self.a.mov_mi(HTOP, 0, header(RECORD, 1 + n) as i32);
+        self.a.mov_mr(HTOP, 8, RAX);
+        for i in 0..n as i32 {
+            match indexes.iter().position(|at| *at == i) {
+                Some(field) => self.put_word(16 + 8 * i, put.fields[field].2)?,
+                None => {
+                    self.a.mov_rm(RAX, RDI, VALUES + 8 * i);
+                    self.a.mov_mr(HTOP, 16 + 8 * i, RAX);
+                }
+            }
+        }
+        self.finish_record(n, put.to)?;
+        self.a.place(back);
+        self.later(move |c| {
+            c.a.place(other);
+            c.put_record(records::update, s, &put)?;
+            c.a.jmp(back);
+            Ok(())
+        });
+        Ok(())
+    }
+    /// The object of so many values at the heap's top is complete.
+    fn finish_record(&mut self, values: usize, to: Arg) -> EmitResult {
+        let into = self.dst(to, RAX);
         self.a.lea(into, HTOP, TAG_BOXED as i32);
-        self.a.alu_ri(Alu::Add, HTOP, 8 * (keys.len() as i32 + 2));
-        self.store(put.to, into)
+        self.a.alu_ri(Alu::Add, HTOP, 8 * (values as i32 + 2));
+        self.store(to, into)
     }
     fn put_constant(&mut self, at: i32, w: u64) {
         match i32::try_from(w as i64) {
