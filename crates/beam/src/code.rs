@@ -105,6 +105,16 @@ pub struct Function {
     pub entry: usize,
 }
 
+/// The definition of a native record. Atoms are indexes of the module's.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecordEntry {
+    pub name: u32,
+    /// Whether other modules may use it.
+    pub exported: bool,
+    /// Keys as declared, each with the constant that is its default value, if it has one.
+    pub fields: Vec<(u32, Option<Arg>)>,
+}
+
 /// A module's code, decoded: every index in it has been checked against its table.
 pub struct Code {
     /// The instructions.
@@ -114,6 +124,8 @@ pub struct Code {
     pub bigs: Vec<BigInt>,
     /// The functions, in order.
     pub functions: Vec<Function>,
+    /// Definitions of native records.
+    pub records: Vec<RecordEntry>,
     /// The position of each label, as an index of `ops`; [`Code::UNPLACED_LABEL`] if it has none.
     pub labels: Vec<u32>,
 }

@@ -4,7 +4,7 @@ use std::mem::take;
 
 use kvik_isa::{highest_opcode, Opcode};
 
-use crate::code::{AllocList, Arg, BigInt, Code, Op};
+use crate::code::{AllocList, Arg, BigInt, Code, Op, RecordEntry};
 use crate::compact::{self, Number, TAG_A, TAG_F, TAG_I, TAG_U, TAG_X, TAG_Y, TAG_Z};
 use crate::error::BeamError;
 use crate::module::Module;
@@ -31,7 +31,9 @@ impl Code {
         let mut decoder = Decoder::new(module, buffers);
         decoder.run()?;
         let Decoder { ops, args, bigs, .. } = decoder;
-        let mut code = Code { ops, args, bigs, functions: vec![], labels: vec![] };
+        let records = records(module).ok_or(BeamError::Chunk("Recs"))?;
+        let (functions, labels) = (vec![], vec![]);
+        let mut code = Code { ops, args, bigs, functions, records, labels };
         functions::find(&mut code, module)?;
         Ok(code)
     }
@@ -233,6 +235,65 @@ impl<'m> Decoder<'m> {
             TAG_Y => Ok(Arg::Y(register, ty)),
             _ => Err("a type without a register"),
         }
+    }
+}
+
+/// Decodes the `Recs` chunk (since OTP 29). Each definition is encoded like the instruction
+/// `call_last` with a name, the atom `true` if the record is exported, and a list of keys and
+/// default values.
+fn records(module: &Module) -> Option<Vec<RecordEntry>> {
+    /// An instruction, its three operands and the list's length take a byte each.
+    const LEAST: usize = 5;
+    if module.records.is_empty() {
+        return Some(Vec::new());
+    }
+    let mut r = Reader::new(module.records);
+    let (version, count, _fields) = (r.u32()?, usize::try_from(r.u32()?).ok()?, r.u32()?);
+    if version != 0 || count > r.len() / LEAST {
+        return None;
+    }
+    let (args, bigs) = (Vec::new(), Vec::new());
+    let mut d = Decoder { module, r, ops: vec![], args, bigs, unfinished: None };
+    (0..count).map(|_| d.record()).collect()
+}
+
+/// A default value; the number 0 stands for none.
+fn default_value(arg: Arg) -> Option<Option<Arg>> {
+    match arg {
+        Arg::U(_) => Some(None),
+        Arg::Nil | Arg::Atom(_) | Arg::Int(_) | Arg::Literal(_) => Some(Some(arg)),
+        _ => None,
+    }
+}
+
+impl Decoder<'_> {
+    fn record(&mut self) -> Option<RecordEntry> {
+        self.args.clear();
+        if self.r.u8()? != Opcode::CallLast as u8 {
+            return None;
+        }
+        let [Arg::Atom(name), Arg::Atom(exported), Arg::List(_)] =
+            [self.arg(false).ok()?, self.arg(false).ok()?, self.arg(true).ok()?]
+        else {
+            return None;
+        };
+        let exported = match self.module.atom(exported)? {
+            "true" => true,
+            "false" => false,
+            _ => return None,
+        };
+        // The list's length, then its elements.
+        let (pairs, rest) = self.args.get(1..)?.as_chunks::<2>();
+        let field = |[key, value]: &[Arg; 2]| match *key {
+            Arg::Atom(key) => Some((key, default_value(*value)?)),
+            _ => None,
+        };
+        let fields = pairs.iter().map(field).collect::<Option<Vec<_>>>();
+        let fields = fields.filter(|_| rest.is_empty())?;
+        let mut keys: Vec<u32> = fields.iter().map(|(key, _)| *key).collect();
+        keys.sort_unstable();
+        let twice = keys.windows(2).any(|two| two.first() == two.last());
+        (!twice).then_some(RecordEntry { name, exported, fields })
     }
 }
 

@@ -24,7 +24,7 @@ mod types;
 mod verify;
 
 pub use bs_match::{match_commands, MatchCommand};
-pub use code::{AllocList, Arg, BigInt, Code, Function, Op};
+pub use code::{AllocList, Arg, BigInt, Code, Function, Op, RecordEntry};
 pub use container::Container;
 pub use error::{BeamError, Reason};
 pub use kvik_isa::Opcode;

@@ -19,11 +19,27 @@ pub struct Lines<'f> {
     pub items: Vec<LineEntry>,
     /// File names; the first, for the module's name and `.erl`, is empty.
     pub files: Vec<&'f str>,
+    /// Bits of `EXECUTABLE_LINES` and `FORCE_COUNTERS`.
+    flags: u32,
     /// How many `line` instructions the code has, according to the chunk.
     pub instructions: u32,
 }
 
+/// The code has `executable_line` instructions.
+const EXECUTABLE_LINES: u32 = 1;
+/// They are to count, whatever the coverage mode is.
+const FORCE_COUNTERS: u32 = 2;
+
 impl<'f> Lines<'f> {
+    /// Whether the code has `executable_line` instructions.
+    pub fn has_executable(&self) -> bool {
+        self.flags & EXECUTABLE_LINES != 0
+    }
+    /// Whether these are to count, whatever the coverage mode is.
+    pub fn forces_counters(&self) -> bool {
+        self.flags & FORCE_COUNTERS != 0
+    }
+
     /// The location at an index.
     pub fn get(&self, index: u32) -> Option<LineEntry> {
         self.items.get(usize::try_from(index).ok()?).copied()
@@ -35,7 +51,7 @@ impl<'f> Lines<'f> {
         if r.u32()? != 0 {
             return Some(Lines::default());
         }
-        let _flags = r.u32()?;
+        let flags = r.u32()?;
         let instructions = r.u32()?;
         let items = usize::try_from(r.u32()?).ok()?;
         let names = r.u32()?;
@@ -48,7 +64,7 @@ impl<'f> Lines<'f> {
             let length = usize::from(r.u16()?);
             files.push(std::str::from_utf8(r.bytes(length)?).ok()?);
         }
-        Some(Lines { items, files, instructions })
+        Some(Lines { items, files, flags, instructions })
     }
 }
 

@@ -42,6 +42,9 @@ pub struct Module<'f> {
     pub lines: Lines<'f>,
     /// The compiler's type information about operands.
     pub types: Types,
+    /// Definitions of native records, not yet decoded; empty if there are none, or if the release
+    /// does not know them.
+    pub records: &'f [u8],
     /// `module_info(attributes)` in external term format, or empty.
     pub attributes: &'f [u8],
     /// `module_info(compile)` in external term format, or empty.
@@ -108,6 +111,9 @@ impl<'f> Module<'f> {
                 Some(chunk) => Types::parse(chunk).ok_or(BeamError::Chunk("Type"))?,
                 None => Types::none(),
             },
+            records: get(b"Recs")
+                .filter(|_| kvik_release::current().has_native_records())
+                .unwrap_or_default(),
             attributes: get(b"Attr").unwrap_or_default(),
             compile_info: get(b"CInf").unwrap_or_default(),
             md5: md5::checksum(file),

@@ -105,6 +105,49 @@ const ACCEPTED: &[&str] = &[
     "bif1 f5 5 x0 x1; return; label 5; move x1 x0; return",
 ];
 
+/// `#m{f, g = m}` of module `m`, exported: version, number of records and of fields; `call_last`,
+/// `m`, `true`, and four operands.
+const RECORDS: [u8; 22] =
+    [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 5, 0x12, 0x0A, 25, 0x17, 0x40, 0x22, 0, 0x32, 0x12];
+
+#[test]
+fn refuses_damaged_record_definitions() {
+    let read = |chunk: &[u8], body: &str| {
+        let file = asm::with_chunk(body, b"Recs", chunk);
+        check_file(&file).map(drop)
+    };
+    let make = "put_record f0 @1 [] x0 1 { @2 x0 }; return";
+    read(&RECORDS, make).expect("a definition");
+    let file = asm::with_chunk("return", b"Recs", &RECORDS);
+    let container = Container::parse(&file).expect("a file");
+    let module = Module::parse(&container).expect("a module");
+    let code = Code::decode(&module).expect("code");
+    let [r] = &code.records[..] else { panic!("one record") };
+    assert_eq!((r.name, r.exported), (1, true));
+    assert_eq!(r.fields, [(2, None), (3, Some(kvik_beam::Arg::Atom(1)))]);
+    let is_refused = |chunk: &[u8]| read(chunk, "return") == Err(BeamError::Chunk("Recs"));
+    for end in 1..RECORDS.len() {
+        assert!(is_refused(&RECORDS[..end]), "cut off at {end}");
+    }
+    // Another version, more records, another instruction, no visibility, an odd number of operands,
+    // a key that is no atom, one key twice, and a register as default value.
+    let damages: [&[(usize, u8)]; 8] = [
+        &[(3, 1)],
+        &[(4, 255)],
+        &[(12, 4)],
+        &[(14, 0x12), (15, 0x12)],
+        &[(17, 0x30)],
+        &[(18, 0x21)],
+        &[(20, 0x22)],
+        &[(21, 0x13)],
+    ];
+    for damage in damages {
+        let mut chunk = RECORDS;
+        damage.iter().for_each(|(at, byte)| chunk[*at] = *byte);
+        assert!(is_refused(&chunk), "{damage:?}");
+    }
+}
+
 #[test]
 fn accepts() {
     for body in ACCEPTED {

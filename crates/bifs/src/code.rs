@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use kvik_code::{module, purging, CommitError, LoadedModule};
+use kvik_code::{module, purging, CommitError, CoverageMode, LoadedModule};
 use kvik_etf::DecodeOpts;
 use kvik_heap::SuspendedState;
 use kvik_jit::LoadError;
@@ -76,8 +76,8 @@ fn prepare_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Err(p.badarg());
     };
     let made = match speculative_load::take(name.name(), &bytes, p.pid()) {
-        Taken::Made(i) => Ok(*i),
-        Taken::Nothing => kvik_jit::prepare(&bytes),
+        Taken::Made(i) if i.made_in_mode == CoverageMode::current() => Ok(*i),
+        Taken::Made(_) | Taken::Nothing => kvik_jit::prepare(&bytes),
         Taken::UnderWay => {
             p.suspend_for(p.pid());
             return Err(p.again::<Ahead>((), None));

@@ -78,6 +78,9 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if let Some([k, v]) = what.as_tuple_n::<2>() {
         return match k.as_atom().map(|a| a.name()) {
             Some("internal_hash") => Ok(p.heap.integer(kvik_term::hash::internal(v, 0) as i64)),
+            Some("native_record_def") => {
+                v.as_record().map(|r| r.definition_term()).ok_or_else(|| p.badarg())
+            }
             Some("magic_ref") => magic_ref(p, v),
             Some("binary_info") => binary_info(p, v),
             Some("reader_groups_map") => {

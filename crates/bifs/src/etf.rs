@@ -173,7 +173,8 @@ fn decode<'h>(p: &'h Proc, bin: Term<'h>, safe: bool) -> Result<(Term<'h>, usize
     let mut d = match p.resumed::<Reading>() {
         Some(d) => d,
         None => {
-            Decoding::new(&bytes, DecodeOpts { safe, ..DecodeOpts::default() }).map_err(failed)?
+            let opts = DecodeOpts { safe, definitions: true, ..DecodeOpts::default() };
+            Decoding::new(&bytes, opts).map_err(failed)?
         }
     };
     let mut left = p.steps(TERMS_PER_REDUCTION);

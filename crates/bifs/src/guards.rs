@@ -23,7 +23,8 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "is_pid", 1, is_pid),
     bif!("erlang", "is_port", 1, is_port),
     bif!("erlang", "is_record", 2, is_record_2),
-    bif!("erlang", "is_record", 3, is_record_3),
+    bif!("erlang", "is_record", 3, is_record_3, until 29),
+    bif!("erlang", "is_record", 3, is_any_record_3, since 29),
     bif!("erlang", "is_reference", 1, is_reference),
     bif!("erlang", "is_tuple", 1, is_tuple),
     bif!("erlang", "is_map_key", 2, is_map_key),
@@ -78,9 +79,8 @@ fn is_integer_between<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
     let [Some(low), Some(high)] = bounds else { return Err(p.badarg()) };
     Ok(Term::bool(integer_value(a[0]).is_some_and(|n| low <= n && n <= high)))
 }
-/// Native records are not supported, so no term is one.
-fn is_native_record<'h>(_: &'h Proc, _: &[Term<'h>]) -> R<'h> {
-    Ok(Term::bool(false))
+fn is_native_record<'h>(_: &'h Proc, a: &[Term<'h>]) -> R<'h> {
+    Ok(Term::bool(a[0].as_record().is_some()))
 }
 fn is_list<'h>(_: &'h Proc, a: &[Term<'h>]) -> R<'h> {
     Ok(Term::bool(a[0].is_list()))
@@ -108,8 +108,21 @@ fn has_tag(t: Term<'_>, tag: Term<'_>) -> bool {
 }
 fn is_record_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
     match a[1].as_atom() {
-        Some(_) => Ok(Term::bool(has_tag(a[0], a[1]))),
+        Some(name) => {
+            let native = a[0].as_record().is_some_and(|r| r.definition().name() == name);
+            Ok(Term::bool(native || has_tag(a[0], a[1])))
+        }
         None => Err(p.badarg()),
+    }
+}
+/// With a module and a name: whether it is that native record.
+fn is_any_record_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
+    match a[1].as_atom().zip(a[2].as_atom()) {
+        Some((module, name)) => {
+            let d = a[0].as_record().map(|r| r.definition());
+            Ok(Term::bool(d.is_some_and(|d| (d.module(), d.name()) == (module, name))))
+        }
+        None => is_record_3(p, a),
     }
 }
 fn is_record_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {

@@ -13,6 +13,7 @@ pub mod code;
 mod compose;
 pub mod convert;
 pub mod counters;
+mod coverage;
 pub mod ddll;
 pub mod debug;
 mod debug_map;
@@ -50,6 +51,7 @@ pub mod re;
 mod re_export;
 mod re_options;
 mod re_source;
+mod records;
 pub mod reference_scan;
 pub mod search;
 #[cfg(feature = "simulation")]
@@ -91,6 +93,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         buffer::BIFS,
         checksum::BIFS,
         code::BIFS,
+        coverage::BIFS,
         counters::BIFS,
         debug::BIFS,
         debug_map::BIFS,
@@ -109,6 +112,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         port::BIFS,
         prim_tty::BIFS,
         re::BIFS,
+        records::BIFS,
         search::BIFS,
         #[cfg(feature = "simulation")]
         simulation::BIFS,

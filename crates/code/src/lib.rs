@@ -4,13 +4,16 @@
 //! makes [`LoadedModule`]s and commits them.
 #![forbid(unsafe_code)]
 
+pub mod coverage;
 pub mod export;
 pub mod fun;
 pub mod loaded_module;
 pub mod module;
 pub mod perf;
 pub mod purging;
+pub mod records;
 
+pub use coverage::{Coverage, CoverageMode, CoveragePoint};
 pub use export::{
     all as exports, export, exports_of, find_export, find_export_by_code, is_defined, known_export,
     set_undef_stub, undef_stub,
@@ -18,3 +21,4 @@ pub use export::{
 pub use fun::{fun_entry, FunKey};
 pub use loaded_module::{FuncRange, LibraryHandle, LoadedModule, Location, NifCell, ReturnSite};
 pub use module::{at, commit, current, delete, loaded, old, purge, CommitError};
+pub use records::{record_definition, record_info, RecordInfo, RecordLiteral};

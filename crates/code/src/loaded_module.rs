@@ -8,6 +8,8 @@ use std::sync::Mutex;
 use kvik_heap::LiteralArea;
 use kvik_term::{Atom, CodeAddress, Export, FunEntry};
 
+use crate::{Coverage, CoverageMode, RecordLiteral};
+
 /// Start offset of a function's native code, which extends to the start of the next function.
 #[derive(Copy, Clone, Debug)]
 pub struct FuncRange {
@@ -73,6 +75,12 @@ pub struct LoadedModule {
     /// Whether there was a current version when this one was committed.
     pub replaces: AtomicBool,
     pub literals: LiteralArea,
+    /// Its native records.
+    pub records: Vec<RecordLiteral>,
+    /// What has run, if that is recorded.
+    pub coverage: Option<Coverage>,
+    /// The mode for new modules when this one was made.
+    pub made_in_mode: CoverageMode,
     /// Functions with a `nif_start`.
     pub nifs: Vec<NifCell>,
     /// The NIF library that the module has loaded.

@@ -46,6 +46,7 @@ flags! {
     V4_NC = 4 << 32;
     ALIAS = 8 << 32;
     ALTACT_SIG = 0x20 << 32;
+    NATIVE_RECORDS = 0x40 << 32;
 }
 impl DistFlags {
     /// Flags that a peer must have.
@@ -65,8 +66,8 @@ impl DistFlags {
         DistFlags::MANDATORY | kvik_release::current().dist_flags
     }
 
-    /// The flags we offer under every release: all of OTP's.
-    pub const OFFERED: u64 = DistFlags::MANDATORY
+    /// The flags that we offer under every release.
+    const OFFERED: u64 = DistFlags::MANDATORY
         | DistFlags::DIST_MONITOR
         | DistFlags::DIST_MONITOR_NAME
         | DistFlags::UNICODE_IO
@@ -82,10 +83,13 @@ impl DistFlags {
         | DistFlags::SPAWN
         | DistFlags::V4_NC
         | DistFlags::ALIAS;
-    /// The same for the release that runs.
+    /// The same, plus those of the release that runs.
     pub fn offered() -> u64 {
-        let priority = kvik_release::current().has_priority_messages();
-        DistFlags::OFFERED | if priority { DistFlags::ALTACT_SIG } else { 0 }
+        let release = kvik_release::current();
+        let with = |has: bool, flag: u64| if has { flag } else { 0 };
+        DistFlags::OFFERED
+            | with(release.has_priority_messages(), DistFlags::ALTACT_SIG)
+            | with(release.has_native_records(), DistFlags::NATIVE_RECORDS)
     }
     /// Flags that a controller may refuse.
     pub const REJECTABLE: u64 = DistFlags::DIST_HDR_ATOM_CACHE

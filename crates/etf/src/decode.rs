@@ -1,9 +1,10 @@
 //! Decodes bytes to terms.
 
 use kvik_heap::arith::max_bits;
+use kvik_heap::records::NewDefinition;
 use kvik_heap::{limit, BinRef, Heap, TermBuilder};
 use kvik_term::word::FLAT_MAP_LIMIT;
-use kvik_term::{Atom, ExtKind, Term};
+use kvik_term::{Atom, ExtKind, RecordDef, Term};
 
 use crate::hooks::{hooks, FunId};
 use crate::inflate::Inflation;
@@ -17,6 +18,9 @@ pub struct DecodeOpts<'a> {
     pub safe: bool,
     /// Atoms that a distribution message's references stand for.
     pub atoms: &'a [Atom],
+    /// Let records refer to the definitions of loaded modules, which are literals. For the heap of
+    /// a process only.
+    pub definitions: bool,
     /// From another node, which sends our aliases with their pids.
     pub abroad: bool,
     /// The binary that holds the bytes: large binaries become parts of it.
@@ -54,6 +58,17 @@ enum Making {
     Map,
     /// Creator and environment.
     Fun(FunId),
+    /// The values of a native record.
+    Record(RecordHead),
+}
+
+/// What precedes a native record's values.
+struct RecordHead {
+    /// Its module and name.
+    names: [Atom; 2],
+    exported: bool,
+    /// The keys as declared.
+    keys: Vec<Atom>,
 }
 
 /// A decoding in progress.
@@ -206,6 +221,11 @@ impl<'h> Decoder<'_, 'h> {
                 let n = 1 + id.num_free as usize;
                 return self.begin(Making::Fun(id), n);
             }
+            tag::RECORD if kvik_release::current().has_native_records() => {
+                let head = self.record_head()?;
+                let n = head.keys.len();
+                return self.begin(Making::Record(head), n);
+            }
             tag::STRING => {
                 let n = self.r.u16()? as usize;
                 let bytes = self.r.take(n)?;
@@ -288,7 +308,40 @@ impl<'h> Decoder<'_, 'h> {
                 }
                 Ok(self.heap.fun(e, id.arity as usize, *creator, env))
             }
+            Making::Record(head) => self.record(&head, parts),
         }
+    }
+
+    fn record_head(&mut self) -> Result<RecordHead, EtfError> {
+        // A key takes at least two bytes, a value one.
+        let n = self.r.count(3)?;
+        let exported = match self.r.u8()? {
+            flags @ 0..=1 => flags == 1,
+            _ => return Err(EtfError::Malformed),
+        };
+        let names = [self.next_atom()?, self.next_atom()?];
+        let mut keys = Vec::with_capacity(n);
+        for _ in 0..n {
+            keys.push(self.next_atom()?);
+        }
+        Ok(RecordHead { names, exported, keys })
+    }
+    /// A record of values as declared.
+    fn record(&self, head: &RecordHead, values: &[Term<'h>]) -> Result<Term<'h>, EtfError> {
+        let [module, name] = head.names;
+        let own = || self.heap.record_definition(head.names, head.exported, &head.keys);
+        let mut new = own().ok_or(EtfError::Malformed)?;
+        if self.opts.definitions {
+            let loaded = (hooks().record)(self.heap, module, name);
+            if let Some(d) = loaded.and_then(RecordDef::of).filter(|d| d.same(new.definition)) {
+                new = NewDefinition { term: loaded.unwrap_or(new.term), definition: d };
+            }
+        }
+        let mut sorted = vec![Term::NIL; values.len()];
+        for (at, value) in new.definition.order().zip(values) {
+            *sorted.get_mut(at).ok_or(EtfError::Malformed)? = *value;
+        }
+        self.heap.record(new.term, &sorted).ok_or(EtfError::Malformed)
     }
 
     /// The name of a node.

@@ -1,7 +1,9 @@
 //! Encodes terms to the same bytes as OTP.
 
 use kvik_heap::{Heap, Writer};
-use kvik_term::{atom, map, Atom, Bits, Ext, Fun, Map, PidTerm, PortTerm, Ref, Term, View};
+use kvik_term::{
+    atom, map, Atom, Bits, Ext, Fun, Map, NativeRecord, PidTerm, PortTerm, Ref, Term, View,
+};
 
 use crate::atom_cache::AtomRefs;
 use crate::deflate::Deflation;
@@ -277,7 +279,7 @@ impl<'h> Encoding<'h> {
             return false;
         }
         match t.view() {
-            v @ (View::Tuple(_) | View::Map(_) | View::Fun(_)) => {
+            v @ (View::Tuple(_) | View::Record(_) | View::Map(_) | View::Fun(_)) => {
                 self.hold(rest());
                 self.parts_of(v);
                 false
@@ -380,6 +382,7 @@ impl<'h> Encoding<'h> {
                 }
                 self.todo.push(Todo::Terms(tuple.elements()));
             }
+            View::Record(r) => self.record(r),
             View::Map(m) => self.map(m),
             View::Fun(f) => self.fun(f),
             _ => {}
@@ -529,6 +532,21 @@ impl<'h> Encoding<'h> {
             }
         };
         self.todo.push(Todo::Pairs(entries.into_iter()));
+    }
+
+    /// Writes all but the values, which follow as declared.
+    fn record(&mut self, r: NativeRecord<'h>) {
+        let before = self.len();
+        let (definition, all) = (r.definition(), r.fields().rev());
+        self.tagged(tag::RECORD, (r.values().len() as u32).to_be_bytes());
+        self.u8(definition.is_exported() as u8);
+        self.atom(definition.module());
+        self.atom(definition.name());
+        for key in r.fields().filter_map(|(k, _)| k.as_atom()) {
+            self.atom(key);
+        }
+        self.todo.extend(all.map(|(_, value)| Todo::Term(value)));
+        self.count(self.len() - before);
     }
 
     fn fun(&mut self, f: Fun<'h>) {

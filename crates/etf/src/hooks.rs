@@ -28,6 +28,8 @@ pub struct EtfHooks {
     pub is_exported: fn(Atom, Atom, u8) -> bool,
     /// The fun entry, created if missing.
     pub fun: fn(&FunId) -> Option<&'static FunEntry>,
+    /// The definition of a native record in the current version of its module, for a process's heap.
+    pub record: for<'h> fn(&'h Heap, Atom, Atom) -> Option<Term<'h>>,
     /// A local reference; magic and alias references are reconnected to their resource or process.
     pub local_ref: for<'h> fn(&'h Heap, [u32; 3]) -> Term<'h>,
 }
@@ -41,6 +43,7 @@ const DEFAULT: EtfHooks = EtfHooks {
     export: |_, _, _| None,
     is_exported: |_, _, _| false,
     fun: |_| None,
+    record: |_, _, _| None,
     local_ref: |h, n| h.ref_of_numbers(n),
 };
 

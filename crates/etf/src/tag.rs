@@ -3,6 +3,8 @@
 pub const VERSION: u8 = 131;
 pub const COMPRESSED: u8 = 80;
 
+/// A native record (since OTP 29).
+pub const RECORD: u8 = 67;
 pub const NEW_FLOAT: u8 = 70;
 pub const BIT_BINARY: u8 = 77;
 pub const ATOM_CACHE_REF: u8 = 82;

@@ -21,7 +21,7 @@ pub(crate) fn object_words(h: u64) -> usize {
 /// Whether the collector scans the words after this header.
 #[inline(always)]
 pub(crate) fn has_terms(h: u64) -> bool {
-    matches!(header_subtag(h), TUPLE | FUN | EXPORT | SUB_BIN | FLAT_MAP | HAMT)
+    matches!(header_subtag(h), TUPLE | FUN | EXPORT | SUB_BIN | FLAT_MAP | HAMT | RECORD)
 }
 
 /// Words a copy of the term takes.

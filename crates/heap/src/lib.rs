@@ -28,6 +28,7 @@ pub mod map_merge;
 mod map_tests;
 pub mod memory_counters;
 mod nursery_reset;
+pub mod records;
 pub mod region;
 pub mod regs;
 pub mod root_pairs;

@@ -40,6 +40,7 @@ pub(crate) enum Need {
     Cons(Arg),
     Float(Arg),
     Map(Arg),
+    Record(Arg),
     MatchContext(Arg),
     /// The first x registers are terms.
     Live(u64),
@@ -169,6 +170,7 @@ impl Machine<'_> {
             Need::Tuple(s, least) => wrong(s, &|k| matches!(k, ValueKind::Tuple(n) if n >= least)),
             Need::Cons(s) => wrong(s, &|k| k == ValueKind::Cons),
             Need::Float(s) => wrong(s, &|k| k == ValueKind::Float),
+            Need::Record(s) => wrong(s, &|k| k == ValueKind::Record),
             Need::Map(s) => wrong(s, &|k| k == ValueKind::Map),
             Need::MatchContext(s) => wrong(s, &|k| k == ValueKind::MatchContext),
             Need::CatchTag(y) => wrong(y, &|k| k == ValueKind::CatchTag),
@@ -236,6 +238,7 @@ impl Machine<'_> {
             FUN | EXPORT => ValueKind::Fun,
             REF | MAGIC_REF | EXT => ValueKind::Identifier,
             REFC_BIN | HEAP_BIN | SUB_BIN => ValueKind::BitString,
+            RECORD => ValueKind::Record,
             FLAT_MAP | HAMT => ValueKind::Map,
             MATCH_CTX => self.context(at)?,
             _ => return Err("no object"),

@@ -86,6 +86,7 @@ fn live_operand(opcode: Opcode, args: &[Arg]) -> Option<u64> {
         )
         | (BsInit2 | BsInitBits | BsAppend, [_, _, _, Arg::U(live), ..])
         | (PutMapAssoc | PutMapExact, [_, _, _, Arg::U(live), ..])
+        | (PutRecord, [_, _, _, _, Arg::U(live), ..])
         | (Call | CallOnly | CallLast | CallExt | CallExtOnly | CallExtLast, [Arg::U(live), ..]) => {
             *live
         }
@@ -111,6 +112,7 @@ fn type_need(opcode: Opcode, args: &[Arg]) -> Option<Need> {
         (GetMapElements | HasMapFields | PutMapAssoc | PutMapExact, [_, map, ..]) => {
             Need::Map(*map)
         }
+        (IsNativeRecord | IsRecordAccessible | GetRecordElements, [_, s, ..]) => Need::Record(*s),
         (
             BsGetInteger2 | BsGetFloat2 | BsGetBinary2 | BsSkipBits2 | BsTestTail2 | BsTestUnit
             | BsMatch | BsMatchString | BsGetUtf8 | BsGetUtf16 | BsGetUtf32 | BsSkipUtf8

@@ -4,13 +4,14 @@
 use std::collections::HashMap;
 
 use kvik_beam::{Arg, Code, Module, Op, Opcode, Proof};
-use kvik_code::{NifCell, ReturnSite};
+use kvik_code::{Coverage, NifCell, RecordLiteral, ReturnSite};
 use kvik_heap::bits_build::Seg;
 use kvik_heap::LiteralArea;
 use kvik_term::word::{self, NIL};
 use kvik_term::{am, Atom, Export, FunEntry};
 
 use crate::checked::{Checkpoints, LabelAddresses, CHECKED};
+use crate::coverage::{record_for, LinesMet};
 use crate::stubs::Stubs;
 use crate::target::{Asm, Label};
 use crate::LoadError;
@@ -29,6 +30,9 @@ pub struct Compiler<'m> {
     pub first_big: usize,
     /// For each instruction that makes a map of known keys: the literal that holds the keys.
     pub key_tuples: &'m HashMap<usize, usize>,
+    pub records: &'m [RecordLiteral],
+    /// Index of the record that an instruction tested for last, as a guess of what is read next.
+    pub tested_record: Option<usize>,
     pub imports: &'m [&'static Export],
     pub lambdas: &'m [&'static FunEntry],
     /// The string table; its address does not change.
@@ -47,6 +51,11 @@ pub struct Compiler<'m> {
     /// Whether a NIF may replace any function: if the module loads some and names none.
     pub any_nif: bool,
     pub nifs: Vec<NifCell>,
+    /// What has run, if that is recorded.
+    pub coverage: Option<Coverage>,
+    pub lines_met: LinesMet,
+    /// Index of the current function.
+    pub function_index: usize,
     /// Whether the code asserts the verifier's claims.
     pub checked: bool,
     /// The assertions, if so.
@@ -59,10 +68,12 @@ pub struct Compiler<'m> {
 pub struct Tables {
     pub atoms: Vec<Atom>,
     /// The literals in order, then big integers of the code, then integers beyond 60 bits, then the
-    /// keys of new maps.
+    /// keys of new maps, then descriptions of native records.
     pub literals: LiteralArea,
     /// For each instruction that makes a map of known keys: the literal that holds the keys.
     pub key_tuples: HashMap<usize, usize>,
+    /// The module's native records.
+    pub records: Vec<RecordLiteral>,
     pub imports: Vec<&'static Export>,
     pub lambdas: Vec<&'static FunEntry>,
     /// The string table; its address does not change.
@@ -84,6 +95,7 @@ pub struct CompiledModule {
     pub labels: Vec<Label>,
     pub lambda_labels: Vec<Label>,
     pub nifs: Vec<NifCell>,
+    pub coverage: Option<Coverage>,
     pub checkpoints: Checkpoints,
     pub label_addresses: LabelAddresses,
 }
@@ -104,7 +116,7 @@ impl<'m> Compiler<'m> {
         tables: &'m Tables,
         Scratch { mut a, mut places }: Scratch,
     ) -> Compiler<'m> {
-        let Tables { atoms, literals, key_tuples, imports, lambdas, strings } = tables;
+        let Tables { atoms, literals, key_tuples, records, imports, lambdas, strings } = tables;
         a.clear();
         places.clear();
         // About 22 bytes of native code for an instruction of about 4. Unused pages are never
@@ -121,6 +133,8 @@ impl<'m> Compiler<'m> {
             atoms,
             literals,
             key_tuples,
+            records,
+            tested_record: None,
             first_big: module.literals.len(),
             imports,
             lambdas,
@@ -135,6 +149,9 @@ impl<'m> Compiler<'m> {
             arity: 0,
             any_nif: any_nif(code, imports),
             nifs: Vec::new(),
+            coverage: record_for(module, code),
+            lines_met: LinesMet::default(),
+            function_index: 0,
             checked: CHECKED,
             checkpoints: Checkpoints::new(),
             label_addresses: LabelAddresses::default(),
@@ -146,7 +163,7 @@ impl<'m> Compiler<'m> {
     /// module.
     pub fn finish(self) -> CompiledModule {
         let Compiler { a, segments, places, labels, lambda_labels, nifs, .. } = self;
-        let Compiler { checkpoints, label_addresses, .. } = self;
+        let Compiler { coverage, checkpoints, label_addresses, .. } = self;
         CompiledModule {
             a,
             segments,
@@ -154,6 +171,7 @@ impl<'m> Compiler<'m> {
             labels,
             lambda_labels,
             nifs,
+            coverage,
             checkpoints,
             label_addresses,
         }

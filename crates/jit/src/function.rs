@@ -47,10 +47,11 @@ impl<'m> Compiler<'m> {
             return Ok(());
         }
         self.enter_function(l);
-        match self.any_nif {
-            true => self.nif_start(),
-            false => Ok(()),
+        if self.any_nif {
+            self.nif_start()?;
         }
+        self.cover_function();
+        Ok(())
     }
 
     fn instruction(&mut self, op: &Op) -> EmitResult {
@@ -58,11 +59,17 @@ impl<'m> Compiler<'m> {
         match op.opcode {
             Line => {
                 if let [Arg::U(n)] = self.args(op) {
-                    self.line = *n as u32;
+                    self.at_line(*n as u32);
                 }
                 Ok(())
             }
-            IntCodeEnd | Fclearerror | Fcheckerror | OnLoad | ExecutableLine | DebugLine => Ok(()),
+            ExecutableLine => {
+                if let [Arg::U(n), Arg::U(id)] = self.args(op) {
+                    self.executable_line(*n as u32, *id as u32);
+                }
+                Ok(())
+            }
+            IntCodeEnd | Fclearerror | Fcheckerror | OnLoad | DebugLine => Ok(()),
             NifStart => self.nif_start(),
             Call | CallLast | CallOnly | CallExt | CallExtLast | CallExtOnly | Apply
             | ApplyLast | CallFun | CallFun2 | Return | MakeFun2 | MakeFun3 => self.calls(op),
@@ -84,6 +91,7 @@ impl<'m> Compiler<'m> {
             | RecvMarkerBind | RecvMarkerClear | RecvMarkerReserve | RecvMarkerUse | RecvMark
             | RecvSet => self.receive(op),
             PutMapAssoc | PutMapExact | HasMapFields | GetMapElements => self.maps(op),
+            GetRecordElements | PutRecord | IsRecordAccessible | GetRecordField => self.records(op),
             Fmove | Fconv | Fadd | Fsub | Fmul | Fdiv | Fnegate => self.floats(op),
             _ => self.bits(op),
         }

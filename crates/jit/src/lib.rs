@@ -6,6 +6,7 @@ mod checked;
 mod checkpoints;
 mod compiler;
 mod continuation;
+mod coverage;
 mod entry_breakpoints;
 mod function;
 mod load;

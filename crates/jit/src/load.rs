@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use kvik_beam::{verify_in, Arg, Code as Generic, Container, Module, Op, Opcode};
-use kvik_code::{fun_entry, FunKey, FuncRange, LoadedModule};
+use kvik_beam::{verify_in, Arg, Code as Generic, Container, Module, Op, Opcode, RecordEntry};
+use kvik_code::{fun_entry, CoverageMode, FunKey, FuncRange, LoadedModule, RecordLiteral};
 use kvik_etf::DecodeOpts;
 use kvik_heap::bits_build::Seg;
 use kvik_heap::{Heap, LiteralArea};
@@ -92,12 +92,13 @@ fn prepare_in(file: &[u8], buffers: &mut LoadBuffers) -> Result<LoadedModule, Lo
     }
     let tables = Tables::new(&module, &code, stubs.no_fun)?;
     let name = tables.module_name()?;
+    let made_in_mode = CoverageMode::current();
     let scratch = std::mem::take(&mut buffers.compiling);
     let mut c = Compiler::new(&module, &code, &proof, stubs, &tables, scratch);
     let (functions, on_load) = compile(&mut c)?;
     let made = c.finish();
     let CompiledModule { mut a, segments, places, labels, lambda_labels, nifs, .. } = made;
-    let CompiledModule { checkpoints, label_addresses, .. } = made;
+    let CompiledModule { coverage, checkpoints, label_addresses, .. } = made;
     buffers.reading.reclaim(code);
     let memory = NativeCode::alloc(a.buf.len()).ok_or(LoadError::Full("code"))?;
     let start = memory.address();
@@ -137,6 +138,9 @@ fn prepare_in(file: &[u8], buffers: &mut LoadBuffers) -> Result<LoadedModule, Lo
         enabled: Default::default(),
         replaces: Default::default(),
         literals: tables.literals,
+        records: tables.records,
+        coverage,
+        made_in_mode,
         nifs,
         library: Default::default(),
         memory: Box::new(Memory {
@@ -186,13 +190,14 @@ impl Tables {
     pub fn new(module: &Module, code: &Generic, no_fun: CodeAddress) -> Result<Tables, LoadError> {
         let atoms = Atom::intern_all(&module.atoms).map_err(|_| LoadError::Full("atoms"))?;
         let name = *atoms.get(1).ok_or(LoadError::Malformed("name"))?;
-        let (literals, key_tuples) = literals(module, code, &atoms)?;
+        let Literals { area: literals, key_tuples, records } = literals(module, code, &atoms)?;
         let import = |i: &kvik_beam::Import| {
             (atoms[i.module as usize], atoms[i.function as usize], i.arity as u32)
         };
         let imports = kvik_code::exports_of(&module.imports.iter().map(import).collect::<Vec<_>>());
         let lambdas = lambdas(module, &atoms, name, no_fun);
-        Ok(Tables { atoms, literals, key_tuples, imports, lambdas, strings: module.strings.into() })
+        let strings = module.strings.into();
+        Ok(Tables { atoms, literals, key_tuples, records, imports, lambdas, strings })
     }
     fn module_name(&self) -> Result<Atom, LoadError> {
         self.atoms.get(1).copied().ok_or(LoadError::Malformed("name"))
@@ -204,13 +209,14 @@ fn is_external(bytes: &[u8]) -> bool {
     bytes.is_empty() || kvik_etf::decode(bytes, &Heap::detached(), DecodeOpts::default()).is_ok()
 }
 
-/// The literals in order, then big integers of the code, then integers beyond 60 bits, then the
-/// keys of new maps; also which instruction uses which of those.
-fn literals(
-    module: &Module,
-    code: &Generic,
-    atoms: &[Atom],
-) -> Result<(LiteralArea, HashMap<usize, usize>), LoadError> {
+/// See [`Tables`].
+struct Literals {
+    area: LiteralArea,
+    key_tuples: HashMap<usize, usize>,
+    records: Vec<RecordLiteral>,
+}
+
+fn literals(module: &Module, code: &Generic, atoms: &[Atom]) -> Result<Literals, LoadError> {
     let h = Heap::detached();
     let mut terms: Vec<Term<'_>> = Vec::new();
     for bytes in module.literals.iter() {
@@ -237,7 +243,50 @@ fn literals(
             terms.push(h.tuple(&keys));
         }
     }
-    Ok((LiteralArea::new(&terms).ok_or(LoadError::Full("literals"))?, key_tuples))
+    let mut records = Vec::with_capacity(code.records.len());
+    for r in &code.records {
+        let described = describe_record(&h, r, &terms, atoms);
+        let (name, info) = described.ok_or(LoadError::Malformed("records"))?;
+        records.push(RecordLiteral { name, literal: terms.len() });
+        terms.push(info);
+    }
+    let area = LiteralArea::new(&terms).ok_or(LoadError::Full("literals"))?;
+    Ok(Literals { area, key_tuples, records })
+}
+
+/// The literal for a native record.
+fn describe_record<'h>(
+    h: &'h Heap,
+    r: &RecordEntry,
+    terms: &[Term<'h>],
+    atoms: &[Atom],
+) -> Option<(Atom, Term<'h>)> {
+    let atom = |i: u32| atoms.get(i as usize).copied();
+    let (module, name) = (*atoms.get(1)?, atom(r.name)?);
+    let keys: Vec<Atom> = r.fields.iter().map(|(key, _)| atom(*key)).collect::<Option<_>>()?;
+    let new = h.record_definition([module, name], r.exported, &keys)?;
+    let mut defaults = vec![Term::NIL; keys.len()];
+    let mut required = Vec::new();
+    for (at, (_, value)) in new.definition.order().zip(&r.fields) {
+        match value {
+            Some(value) => *defaults.get_mut(at)? = constant(h, *value, terms, atoms)?,
+            None => required.push(at),
+        }
+    }
+    required.sort_unstable();
+    let required: Vec<_> = required.iter().map(|i| h.integer(*i as i64)).collect();
+    Some((name, h.tuple(&[new.term, h.tuple(&defaults), h.list(&required)])))
+}
+
+/// The term of an operand that is a constant.
+fn constant<'h>(h: &'h Heap, arg: Arg, terms: &[Term<'h>], atoms: &[Atom]) -> Option<Term<'h>> {
+    match arg {
+        Arg::Nil => Some(Term::NIL),
+        Arg::Atom(i) => atoms.get(i as usize).map(|a| Term::from(*a)),
+        Arg::Int(i) => Some(h.integer(i)),
+        Arg::Literal(i) => terms.get(i as usize).copied(),
+        _ => None,
+    }
 }
 
 /// The sorted keys of a `put_map_assoc` that makes a flat map of distinct immediate keys.
@@ -257,10 +306,9 @@ fn keys_of_new<'h>(
         return None;
     }
     let key = |pair: &[Arg]| match pair[0] {
-        Arg::Atom(i) => atoms.get(i as usize).map(|a| Term::from(*a)),
-        Arg::Int(i) if fits_small(i) => Some(h.integer(i)),
-        Arg::Nil => Some(Term::NIL),
-        _ => None,
+        Arg::Literal(_) => None,
+        Arg::Int(i) if !fits_small(i) => None,
+        key => constant(h, key, terms, atoms),
     };
     let mut keys = pairs.chunks_exact(2).map(key).collect::<Option<Vec<_>>>()?;
     keys.sort_by(|a, b| cmp::key_order(*a, *b));
@@ -296,6 +344,7 @@ pub(crate) fn compile<'m>(
     let mut on_load = None;
     for f in &c.code.functions {
         c.a.align(8);
+        c.function_index = functions.len();
         let function = *c.atoms.get(f.name as usize).ok_or(LoadError::Malformed("function"))?;
         functions.push(FuncRange {
             start: c.a.pos(),

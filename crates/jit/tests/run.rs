@@ -109,6 +109,7 @@ fn all_of_otp_compiles() {
         export: |m, f, a| Some(kvik_code::export(m, f, a as u32)),
         is_exported: |_, _, _| false,
         fun: |_| None,
+        record: |_, _, _| None,
         local_ref: |h, n| h.ref_of_numbers(n),
     });
     assert!(kvik_jit::init());

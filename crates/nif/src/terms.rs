@@ -46,6 +46,8 @@ pub extern "C" fn enif_term_type(_: EnvPtr, t: CTerm) -> c_int {
         View::Port(_) => 9,
         View::Ref(_) => 10,
         View::Tuple(_) => 11,
+        // `erl_nif.h` has no kind for them: what it reserves for a missing one.
+        View::Record(_) => -1,
     }
 }
 

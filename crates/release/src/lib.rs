@@ -214,6 +214,16 @@ impl Release {
         self.number >= 26
     }
 
+    /// Whether there are native records: a kind of term, and its external format.
+    pub fn has_native_records(&self) -> bool {
+        self.number >= 29
+    }
+
+    /// Whether code coverage is recorded by the machine.
+    pub fn has_coverage(&self) -> bool {
+        self.number >= 27
+    }
+
     /// Whether `term_to_binary/1` writes all atoms in UTF-8 (`minor_version` 2).
     pub fn encodes_atoms_as_utf8(&self) -> bool {
         self.number >= 26

@@ -1,6 +1,6 @@
 //! Term order and equality.
 //!
-//! number < atom < reference < fun < port < pid < tuple < map < nil < list < bit string. `==` and
+//! number < atom < reference < fun < port < pid < tuple < record < map < nil < list < bit string. `==` and
 //! the order compare integers and floats by value; `=:=` does not, and neither do the keys of maps,
 //! where an integer comes before any float. Nothing recurses without bound: terms still to be
 //! compared are on a [`Stack`], and so are the sorts of large maps whose keys are compound terms
@@ -126,10 +126,11 @@ fn rank(v: &View<'_>) -> u8 {
         View::Port(_) => 4,
         View::Pid(_) => 5,
         View::Tuple(_) => 6,
-        View::Map(_) => 7,
-        View::Nil => 8,
-        View::Cons(_) => 9,
-        View::Bits(_) => 10,
+        View::Record(_) => 7,
+        View::Map(_) => 8,
+        View::Nil => 9,
+        View::Cons(_) => 10,
+        View::Bits(_) => 11,
     }
 }
 
@@ -270,6 +271,16 @@ fn step<'a>(
                 }
                 o
             }
+            (View::Record(x), View::Record(y)) => {
+                let (d, e) = (x.definition(), y.definition());
+                let o = if d.same(e) { Equal } else { d.compare(e) };
+                if o == Equal {
+                    let both = x.fields().zip(y.fields()).map(|((_, p), (_, q))| (p, q));
+                    let differ: Vec<_> = both.filter(|(p, q)| !p.same(*q)).collect();
+                    todo.extend(differ.into_iter().rev().map(|(p, q)| Some((p, q, mode))));
+                }
+                o
+            }
             (View::Fun(x), View::Fun(y)) => funs(x, y, mode, todo),
             (x, y) => leaves(x, y, mode),
         };
@@ -279,7 +290,10 @@ fn step<'a>(
 #[inline]
 fn is_leaf(t: Term<'_>) -> bool {
     t.is_immediate()
-        || !matches!(t.view(), View::Cons(_) | View::Tuple(_) | View::Map(_) | View::Fun(_))
+        || !matches!(
+            t.view(),
+            View::Cons(_) | View::Tuple(_) | View::Record(_) | View::Map(_) | View::Fun(_)
+        )
 }
 
 /// Compares two small tuples word by word, as elements of long lists are often equal. They need not
@@ -583,6 +597,13 @@ fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
                     if !same_maps(x, y, mode, &mut todo) {
                         return false;
                     }
+                }
+                (View::Record(x), View::Record(y)) => {
+                    if !x.definition().same(y.definition()) {
+                        return false;
+                    }
+                    let pairs = x.values().iter().zip(y.values());
+                    todo.extend(pairs.filter(|(p, q)| !p.same(**q)).map(|(p, q)| (*p, *q, mode)));
                 }
                 (View::Fun(x), View::Fun(y)) => {
                     let mut parts = Stack::new();

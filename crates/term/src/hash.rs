@@ -166,6 +166,10 @@ fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
             todo.extend(rest.iter().rev().map(|t| Task::Term(*t)));
             hash
         }
+        View::Record(r) => {
+            todo.extend(r.values().iter().rev().map(|t| Task::Term(*t)));
+            two(hash, r.values().len() as u32, r.definition().hash(), k(23))
+        }
         View::Map(m) => {
             todo.push(match m.node() {
                 Some(root) => Task::Children(root.children),

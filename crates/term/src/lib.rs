@@ -16,6 +16,7 @@ pub mod node;
 pub mod object;
 pub mod phash;
 pub mod print;
+pub mod record;
 mod stack;
 pub mod term;
 pub mod word;
@@ -27,4 +28,5 @@ pub use entry::{CodeAddress, CodeCell, Export, ExportSlot, FunEntry, NativeCell}
 pub use object::{
     Big, Bits, Cons, Ext, ExtKind, Fun, LocalRef, Map, PidTerm, PortTerm, Ref, Tuple,
 };
+pub use record::{NativeRecord, RecordDef};
 pub use term::{Term, View};

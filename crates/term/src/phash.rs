@@ -51,6 +51,15 @@ pub fn phash2(t: Term<'_>) -> u32 {
     }
 }
 
+/// The same for a tuple of these atoms, which need not exist as a term.
+pub fn phash2_of_atoms(elements: &[Atom]) -> u32 {
+    let first = two(0, elements.len() as u32, 0, k(9));
+    elements.iter().fold(first, |hash, a| match hash {
+        0 => atom_hash(*a),
+        _ => two(hash, atom_hash(*a), 0, k(3)),
+    })
+}
+
 /// Bytes of a list, or of a binary, that are hashed in one step; a multiple of four.
 const BYTES_A_STEP: usize = 64;
 
@@ -119,6 +128,10 @@ fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
         View::Tuple(e) => {
             todo.extend(e.elements().iter().rev().map(|t| Task::Term(*t)));
             two(hash, e.len() as u32, 0, k(9))
+        }
+        View::Record(r) => {
+            todo.extend(r.values().iter().rev().map(|t| Task::Term(*t)));
+            two(hash, r.values().len() as u32, r.definition().hash(), k(23))
         }
         View::Map(m) => two(hash, m.len() as u32, 0, k(16)),
         View::Bits(b) => bits(b, hash),
@@ -224,9 +237,9 @@ fn port_number(p: PortTerm<'_>) -> u64 {
 }
 
 /// The primes of `phash`, numbered as in the description of `erlang:phash`.
-const P: [u32; 15] = [
+const P: [u32; 16] = [
     0, 268440163, 268439161, 268435459, 268436141, 268438633, 268437017, 268438039, 268437511,
-    268439627, 268440479, 268440577, 268440581, 268440593, 268440611,
+    268439627, 268440479, 268440577, 268440581, 268440593, 268440611, 268440629,
 ];
 
 enum Old<'h> {
@@ -234,7 +247,8 @@ enum Old<'h> {
     /// The rest of a list after an element.
     Tail(Term<'h>),
     ListEnd,
-    TupleEnd(u32),
+    /// The prime and the number of parts of a tuple or record.
+    TupleEnd(u32, u32),
 }
 
 /// `erlang:phash/2` before its range is applied.
@@ -244,7 +258,7 @@ pub fn phash(t: Term<'_>) -> u32 {
     while let Some(task) = todo.pop() {
         hash = match task {
             Old::ListEnd => hash.wrapping_mul(P[8]),
-            Old::TupleEnd(n) => step(hash, P[9], n),
+            Old::TupleEnd(prime, n) => step(hash, prime, n),
             Old::Tail(t) if t.as_cons().is_none() => {
                 todo.extend([Old::ListEnd, Old::Term(t)]);
                 hash
@@ -285,8 +299,14 @@ fn old_one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Old<'h>>) -> u32 {
         View::Cons(_) => old_list(t, hash, todo),
         View::Map(_) => step(hash, P[13], P[14].wrapping_add(phash2(t))),
         View::Tuple(e) => {
-            todo.push(Old::TupleEnd(e.len() as u32));
+            todo.push(Old::TupleEnd(P[9], e.len() as u32));
             todo.extend(e.elements().iter().rev().map(|t| Old::Term(*t)));
+            hash
+        }
+        // With the definition, and in the order of its keys, as in OTP.
+        View::Record(r) => {
+            todo.push(Old::TupleEnd(P[15], r.words().len() as u32));
+            todo.extend(r.words().iter().rev().map(|t| Old::Term(*t)));
             hash
         }
     }

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use crate::map::{self, MapChild, MapNode};
-use crate::{Atom, Big, Bits, Ext, Fun, PidTerm, PortTerm, Ref, Term, View};
+use crate::{Atom, Big, Bits, Ext, Fun, NativeRecord, PidTerm, PortTerm, Ref, Term, View};
 
 enum Task<'h> {
     Term(Term<'h>),
@@ -76,6 +76,7 @@ fn one<'h>(t: Term<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) {
             out.push(b'{');
             separated(e.elements(), todo);
         }
+        View::Record(r) => record(r, out, todo),
         View::Bits(b) => bits(b, out),
         View::Map(m) => match m.root() {
             None => flat_map(m, out, todo),
@@ -112,6 +113,22 @@ fn flat_map<'h>(m: crate::Map<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) 
     let pairs: Vec<_> = map::iter(m).collect();
     for (i, (k, v)) in pairs.iter().enumerate().rev() {
         todo.extend([Task::Term(*v), Task::Text("=>"), Task::Term(*k)]);
+        if i > 0 {
+            todo.push(Task::Text(","));
+        }
+    }
+}
+
+/// In the order of the keys, not as declared.
+fn record<'h>(r: NativeRecord<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) {
+    out.push(b'#');
+    atom(r.definition().module(), out);
+    out.push(b':');
+    atom(r.definition().name(), out);
+    out.push(b'{');
+    todo.push(Task::Text("}"));
+    for (i, (k, v)) in r.definition().keys().iter().zip(r.values()).enumerate().rev() {
+        todo.extend([Task::Term(*v), Task::Text("="), Task::Term(*k)]);
         if i > 0 {
             todo.push(Task::Text(","));
         }

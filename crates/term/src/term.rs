@@ -4,6 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::object::*;
+use crate::record::NativeRecord;
 use crate::word::*;
 use crate::Atom;
 
@@ -22,6 +23,7 @@ pub enum View<'h> {
     Nil,
     Cons(Cons<'h>),
     Tuple(Tuple<'h>),
+    Record(NativeRecord<'h>),
     Bits(Bits<'h>),
     Map(Map<'h>),
     Fun(Fun<'h>),
@@ -202,6 +204,11 @@ impl<'h> Term<'h> {
         // SAFETY: the subtag says it is a map.
         matches!(header_subtag(h), FLAT_MAP | HAMT).then(|| unsafe { Map::from_raw(p) })
     }
+    #[inline]
+    pub fn as_record(self) -> Option<NativeRecord<'h>> {
+        // SAFETY: the subtag says it is a native record.
+        self.of_subtag(RECORD).map(|p| unsafe { NativeRecord::from_raw(p) })
+    }
     pub fn as_fun(self) -> Option<Fun<'h>> {
         let (h, p) = self.boxed()?;
         // SAFETY: the subtag says it is a fun.
@@ -291,6 +298,7 @@ impl<'h> Term<'h> {
                     }
                 }
                 FLAT_MAP | HAMT => View::Map(Map::from_raw(p)),
+                RECORD => View::Record(NativeRecord::from_raw(p)),
                 _ => View::Bits(Bits::from_raw(p)),
             }
         }

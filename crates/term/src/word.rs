@@ -32,6 +32,7 @@
 //! | MATCH_CTX | original binary (boxed), pointer to its first byte, position and end in bits (raw) |
 //! | FLAT_MAP | number of keys (small), tuple of sorted keys, values |
 //! | HAMT | see `heap::map`; every word is a term |
+//! | RECORD | definition (a tuple, see `record`), values in the order of its keys |
 //!
 //! The first byte of any binary is 8-aligned.
 
@@ -66,6 +67,8 @@ pub const SUB_BIN: u64 = 11;
 pub const MATCH_CTX: u64 = 12;
 pub const FLAT_MAP: u64 = 13;
 pub const HAMT: u64 = 14;
+/// Has at least one word, so its header is never [`NONE`].
+pub const RECORD: u64 = 15;
 
 /// Words of a whole object, header included, for objects of fixed size.
 pub const FLOAT_WORDS: usize = 2;

@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use kvik_bifs::{convert, filename, system};
+use kvik_code::CoverageMode;
 use kvik_port::ctrl_c::BreakMode;
 use kvik_proc::limits::{next_heap_size, Defaults};
 use kvik_term::am;
@@ -252,6 +253,17 @@ impl EmulatorFlags {
                 "latin1" => convert::set_printable_unicode(false),
                 _ => return Err(format!("bad range of printable characters: {v}")),
             },
+            "JPcover" if !kvik_release::current().has_coverage() => {
+                return Err("this release has no +JPcover".into());
+            }
+            "JPcover" => {
+                let mode = match v {
+                    "true" => Some(CoverageMode::LineCounters),
+                    "false" => Some(CoverageMode::None),
+                    _ => CoverageMode::of_name(v).filter(|m| *m != CoverageMode::None),
+                };
+                mode.ok_or_else(|| format!("bad +JPcover flag {v}"))?.set();
+            }
             "JPperf" => match v {
                 "true" | "map" => self.perf = true,
                 "false" => self.perf = false,

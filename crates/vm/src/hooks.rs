@@ -33,6 +33,7 @@ pub fn install() {
             };
             Some(kvik_code::fun_entry(key, am::undefined, id.old_index, kvik_jit::no_fun()))
         },
+        record: kvik_code::record_definition,
         local_ref: |h, n| h.ref_read(n),
     });
 }

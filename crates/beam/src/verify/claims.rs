@@ -22,6 +22,7 @@ pub enum ValueKind {
     /// A pid, port or reference, local or of another node.
     Identifier,
     Tuple(usize),
+    Record,
     MatchContext,
     CatchTag,
 }
@@ -60,6 +61,7 @@ impl RegisterClaim {
             ValueKind::Nil => Ty::NIL,
             ValueKind::Identifier => Ty::PID.or(Ty::PORT).or(Ty::REF),
             ValueKind::Tuple(arity) => return self.admits_tuple(arity),
+            ValueKind::Record => Ty::RECORD,
             ValueKind::MatchContext => Ty::CONTEXT,
             ValueKind::CatchTag => Ty::TAG,
         };

@@ -3,7 +3,7 @@
 
 use super::What;
 use crate::bs_match::match_commands;
-use crate::code::{Arg, Code, Function, Op};
+use crate::code::{Arg, Code, Function, Op, RecordEntry};
 use crate::module::Module;
 use crate::old_bits::SEGMENT_TYPES;
 use kvik_isa::{Opcode, OperandKind};
@@ -17,6 +17,8 @@ const MAX_HEAP: u64 = 1 << 24;
 const MAX_TUPLE: u64 = (1 << 23) - 1;
 /// Maximum of operands that one runtime call gets on the thread's stack.
 const MAX_OPERANDS: usize = 1 << 15;
+
+const NO_RECORD_ID: What = "not the name of a native record";
 
 /// The tables that the checks look things up in.
 pub(crate) struct Tables<'a> {
@@ -115,7 +117,7 @@ impl<'a> Tables<'a> {
             | Opcode::BsPrivateAppend => self.segments(list),
             Opcode::Bif1 => self.part_of_constant(op),
             Opcode::BsMatchString => self.string(op),
-            Opcode::Line => self.line(op),
+            Opcode::Line | Opcode::ExecutableLine => self.line(op),
             Opcode::BsTestUnit => match self.code.args(op) {
                 [_, _, Arg::U(1..=256)] => Ok(()),
                 _ => Err("a unit out of range"),
@@ -130,13 +132,43 @@ impl<'a> Tables<'a> {
                 [_, _, _, Arg::U(0..=256), _] => Ok(()),
                 _ => Err("a unit out of range"),
             },
-            Opcode::GetRecordElements
-            | Opcode::PutRecord
-            | Opcode::IsRecordAccessible
-            | Opcode::GetRecordField => Err("native records are not there"),
+            Opcode::IsNativeRecord | Opcode::GetRecordElements | Opcode::PutRecord => {
+                self.record(op, list)
+            }
+            Opcode::GetRecordField => match self.code.args(op) {
+                [_, _, Arg::Atom(_) | Arg::Literal(_), ..] => Ok(()),
+                _ => Err(NO_RECORD_ID),
+            },
             // It is called without arguments.
             Opcode::OnLoad if function.arity != 0 => Err("not in a function without arguments"),
             _ => Ok(()),
+        }
+    }
+
+    /// Names of native records and of their fields.
+    fn record(&self, op: &Op, list: &[Arg]) -> Result<(), What> {
+        match self.code.args(op) {
+            [_, _, Arg::Atom(_), Arg::Atom(_)] | [_, _, Arg::List(_)] => {}
+            [Arg::Label(0), Arg::Atom(name), Arg::Nil, ..] => {
+                let named = |r: &RecordEntry| r.name == *name;
+                self.code.records.iter().find(|r| named(r)).ok_or("no such native record")?;
+            }
+            [Arg::Label(0), Arg::Literal(_), Arg::Nil, ..]
+            | [Arg::Label(0), Arg::Atom(_) | Arg::Literal(_), Arg::X(..) | Arg::Y(..), ..] => {}
+            _ => return Err(NO_RECORD_ID),
+        }
+        at_most(list.len() as u64, MAX_OPERANDS as u64, "too many pairs")?;
+        self.pairs(list, |key, value| match (op.opcode, key) {
+            (Opcode::GetRecordElements, Arg::Atom(_)) => register(value),
+            (_, Arg::Atom(_)) => source(value),
+            _ => Err("a field's name is not an atom"),
+        })?;
+        if op.opcode == Opcode::PutRecord && list.is_empty() {
+            return Ok(());
+        }
+        match op.opcode {
+            Opcode::IsNativeRecord => Ok(()),
+            _ => self.unique_keys(list),
         }
     }
 
@@ -343,7 +375,7 @@ impl<'a> Tables<'a> {
         let items = self.module.lines.items.len() as u64;
         match self.code.args(op) {
             // Without a Line chunk (it may have been stripped) the index is meaningless.
-            [Arg::U(n)] if *n < items || items == 0 => Ok(()),
+            [Arg::U(n), ..] if *n < items || items == 0 => Ok(()),
             _ => Err("no such line"),
         }
     }

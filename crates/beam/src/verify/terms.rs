@@ -49,11 +49,20 @@ impl Flow<'_> {
             }
             (Opcode::IsBinary, [label, s]) => self.test(*label, *s, Ty::BITSTRING, false),
             (Opcode::IsBoolean, [label, s]) => self.test(*label, *s, Ty::ATOM, false),
-            // Native records do not exist yet: always false.
-            (Opcode::IsAnyNativeRecord, [label, s]) => self.never(*label, &[*s]),
-            (Opcode::IsNativeRecord, [label, s, module, name]) => {
-                self.never(*label, &[*s, *module, *name])
+            (Opcode::IsNativeRecord, [label, s, _, _])
+            | (Opcode::IsRecordAccessible, [label, s, _]) => {
+                self.record(*s).and_then(|()| self.test(*label, *s, Ty::RECORD, false))
             }
+            (Opcode::GetRecordElements, [label, s, _]) => {
+                self.record(*s).and_then(|()| self.get_values(*label, list))
+            }
+            (Opcode::PutRecord, [_, _, s, to, Arg::U(live), _]) => {
+                self.put_record(*s, *to, *live, list)
+            }
+            (Opcode::GetRecordField, [label, s, _, _, to]) => self
+                .term(*s)
+                .and_then(|_| self.fail(*label))
+                .and_then(|()| self.write(*to, Ty::TERM)),
             (Opcode::IsTaggedTuple, [label, s, Arg::U(arity), _]) => {
                 self.test(*label, *s, Ty::exactly(*arity as usize), false)
             }
@@ -193,10 +202,20 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// A test that always fails.
-    fn never(&mut self, label: Arg, args: &[Arg]) -> Result<(), What> {
-        args.iter().try_for_each(|arg| self.term(*arg).map(drop))?;
-        self.jump(label)
+    /// The instruction tests for a native record unless one is proved.
+    fn record(&mut self, s: Arg) -> Result<(), What> {
+        let ty = self.term(s)?;
+        self.rely(ty.is(Ty::RECORD));
+        Ok(())
+    }
+
+    /// A native record, made from values and defaults or from the record `s`.
+    fn put_record(&mut self, s: Arg, to: Arg, live: u64, list: &[Arg]) -> Result<(), What> {
+        self.term(s)?;
+        list.iter().skip(1).step_by(2).try_for_each(|arg| self.term(*arg).map(drop))?;
+        self.collect(live as usize)?;
+        self.raise()?;
+        self.write(to, Ty::RECORD)
     }
 
     fn compare(&mut self, label: Arg, a: Arg, b: Arg) -> Result<(), What> {
@@ -260,9 +279,14 @@ impl Flow<'_> {
         self.fail(label)
     }
 
-    /// If a key is missing, the values of earlier keys may have been written already.
     fn get_fields(&mut self, label: Arg, map: Arg, list: &[Arg]) -> Result<(), What> {
         self.map(map)?;
+        self.get_values(label, list)
+    }
+
+    /// The values of keys go to registers. If a key is missing, those of other keys may have been
+    /// written already.
+    fn get_values(&mut self, label: Arg, list: &[Arg]) -> Result<(), What> {
         for pair in list.chunks_exact(2) {
             let [key, _] = pair else { continue };
             self.term(*key)?;

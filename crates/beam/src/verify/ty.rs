@@ -41,9 +41,11 @@ impl Ty {
     pub(crate) const CATCH: Ty = Ty(1 << 15);
     /// The tag that `try` left in a y register.
     pub(crate) const TRY: Ty = Ty(1 << 16);
+    /// A native record.
+    pub(crate) const RECORD: Ty = Ty(1 << 17);
 
     /// Any Erlang term.
-    pub(crate) const TERM: Ty = Ty((1 << 13) - 1);
+    pub(crate) const TERM: Ty = Ty(((1 << 13) - 1) | Ty::RECORD.0);
     pub(crate) const INTEGER: Ty = Ty(Ty::SMALL.0 | Ty::BIG.0);
     pub(crate) const NUMBER: Ty = Ty(Ty::INTEGER.0 | Ty::FLOAT.0);
     pub(crate) const LIST: Ty = Ty(Ty::CONS.0 | Ty::NIL.0);
@@ -200,6 +202,7 @@ impl Ty {
             Some(97 | 98 | 110 | 111) => Ty::INTEGER,
             Some(100 | 115 | 118 | 119) => Ty::ATOM,
             Some(112 | 113) => Ty::FUN,
+            Some(67) => Ty::RECORD,
             _ => Ty::TERM,
         }
     }
@@ -220,6 +223,7 @@ impl Ty {
             Opcode::IsNonemptyList => Ty::CONS,
             Opcode::IsTuple => Ty::TUPLE,
             Opcode::IsMap => Ty::MAP,
+            Opcode::IsAnyNativeRecord => Ty::RECORD,
             Opcode::IsFunction => Ty::FUN,
             _ => return None,
         })

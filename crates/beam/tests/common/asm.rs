@@ -10,7 +10,7 @@ use kvik_beam::Opcode;
 const G: (u32, u32) = (10, 11);
 /// Imports: 0 `erlang:error/1`, 1 `erlang:setelement/3`, 2 `erlang:self/0`, 3 `erlang:'+'/2`,
 /// 4 `m:h/1`, 5 `erlang:hd/1`, 6 `erlang:length/1`.
-const ATOMS: [&str; 24] = [
+const ATOMS: [&str; 25] = [
     "m",
     "f",
     "g",
@@ -35,6 +35,7 @@ const ATOMS: [&str; 24] = [
     "copy",
     "all",
     "append",
+    "true",
 ];
 pub const IMPORTS: [(u32, u32, u32); 7] =
     [(4, 5, 1), (4, 6, 3), (4, 7, 0), (4, 8, 2), (1, 9, 1), (4, 10, 1), (4, 14, 1)];

@@ -431,6 +431,7 @@ fn binary_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         match t.view() {
             View::Tuple(u) => todo.extend_from_slice(u.elements()),
             View::Map(m) => todo.extend(order::map_pairs(m).into_iter().flat_map(|(k, v)| [k, v])),
+            View::Record(r) => todo.extend_from_slice(r.words()),
             View::Fun(f) => todo.extend_from_slice(f.env()),
             View::Bits(_) => {
                 if let Some((b, _, _)) = p.heap.off_heap_of(t) {

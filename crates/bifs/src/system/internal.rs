@@ -75,6 +75,7 @@ fn term_type_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         View::Nil => "nil",
         View::Cons(_) => "list",
         View::Tuple(_) => "tuple",
+        View::Record(_) => "record",
         View::Map(m) if m.is_node() => "hashmap_node",
         View::Map(m) if !m.is_flat() => "hashmap",
         View::Map(_) => "flatmap",

@@ -2,7 +2,7 @@
 
 use kvik_heap::arith::{float_value, ArithOp, BitOp, Number};
 use kvik_proc::{node as this_node, Proc};
-use kvik_release::Span;
+use kvik_release::{current, Span};
 use kvik_term::{Term, View};
 
 use super::Native;
@@ -127,6 +127,10 @@ fn element<'h>(a: Args<'_, 'h>) -> Option<Term<'h>> {
 }
 fn is_record<'h>(a: Args<'_, 'h>) -> Option<Term<'h>> {
     let (t, tag) = (a.first()?, a.get(1)?.as_atom()?);
+    if let Some(name) = a.get(2)?.as_atom().filter(|_| current().has_native_records()) {
+        let d = t.as_record().map(|r| r.definition());
+        return Some(Term::bool(d.is_some_and(|d| (d.module(), d.name()) == (tag, name))));
+    }
     let size = a.get(2)?.as_small()?;
     Some(Term::bool(
         t.as_tuple()

@@ -11,6 +11,7 @@ pub mod dictionary;
 pub mod maps;
 pub mod raise;
 pub mod receive;
+pub mod records;
 pub mod stop;
 pub mod trace;
 

@@ -140,7 +140,7 @@ fn explainer(module: Atom) -> Option<Atom> {
         am::atomics | am::counters | am::erlang | am::erts_internal | am::persistent_term => {
             Some(am::erl_erts_errors)
         }
-        am::os => Some(am::erl_kernel_errors),
+        am::code | am::os => Some(am::erl_kernel_errors),
         am::binary | am::ets | am::lists | am::maps | am::math | am::re | am::unicode => {
             Some(am::erl_stdlib_errors)
         }

@@ -30,13 +30,7 @@ const OUTSIDE: u64 = 0x4000_0000;
 
 /// Instructions without a template: a file that contains one is refused. `on_load` makes no code,
 /// and is not allowed in a function with arguments.
-const WITHOUT: &[Opcode] = &[
-    Opcode::OnLoad,
-    Opcode::GetRecordElements,
-    Opcode::PutRecord,
-    Opcode::IsRecordAccessible,
-    Opcode::GetRecordField,
-];
+const WITHOUT: &[Opcode] = &[Opcode::OnLoad];
 
 /// A body of `f/1` and the code it became.
 struct Case {

@@ -32,6 +32,10 @@ impl Asm {
         self.modrm_rr(R(0), r);
         self.b(8)
     }
+    /// Makes the next instruction, which changes memory, atomic.
+    pub fn lock(&mut self) {
+        self.b(0xF0)
+    }
     /// Applies the operation to a word in memory.
     pub fn alu_mr(&mut self, op: Alu, base: R, disp: i32, s: R) {
         self.rex(true, s, 0, base);

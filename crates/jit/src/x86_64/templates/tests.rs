@@ -31,11 +31,6 @@ impl<'m> Compiler<'m> {
                 return self.ask(fail, rt::compare::is_function, &[s, *arity])
             }
             (Opcode::IsReference, _) => return self.ask(fail, rt::compare::is_reference, &[s]),
-            // No code makes native records yet.
-            (Opcode::IsAnyNativeRecord | Opcode::IsNativeRecord, _) => {
-                self.a.jmp(fail);
-                return Ok(());
-            }
             _ => {}
         }
         let r = self.src(s, RDX)?;
@@ -70,6 +65,10 @@ impl<'m> Compiler<'m> {
             (Opcode::IsTuple, _) => self.one_of(r, &[TUPLE], fail),
             (Opcode::IsBitstr, _) => self.one_of(r, &[REFC_BIN, HEAP_BIN, SUB_BIN], fail),
             (Opcode::IsFunction, _) => self.one_of(r, &[FUN, EXPORT], fail),
+            (Opcode::IsAnyNativeRecord, _) => self.one_of(r, &[RECORD], fail),
+            (Opcode::IsNativeRecord, &[module, name]) => {
+                self.is_record_of(r, [module, name], fail)?
+            }
             (Opcode::IsMap, _) => self.one_of(r, &[FLAT_MAP, HAMT], fail),
             (Opcode::TestArity, [Arg::U(n)]) => {
                 if self.proof.checked_needed(self.at) {
