@@ -21,6 +21,13 @@ wait_for() {
     sleep 0.2
   done
 }
+# end_epmd: ends the daemon at $ERL_EPMD_PORT. It refuses while nodes are registered that are about to end.
+end_epmd() {
+  local end=$((SECONDS + 10))
+  while epmd -names >/dev/null 2>&1 && [ $SECONDS -lt $end ]; do
+    epmd -kill >/dev/null 2>&1 || sleep 0.2
+  done
+}
 # unpacked PACKAGE: the folder of a Debian package that is unpacked and not installed
 unpacked() {
   local dir=$BUILD/packages/$1

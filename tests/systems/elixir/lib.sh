@@ -90,5 +90,5 @@ own_epmd() {
   ERL_EPMD_PORT=$(free_port)
   export ERL_EPMD_PORT
   epmd -daemon
-  trap 'epmd -kill >/dev/null 2>&1' EXIT
+  trap 'end_epmd' EXIT
 }
