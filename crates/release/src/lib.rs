@@ -215,10 +215,21 @@ impl Release {
         self.number >= 26
     }
 
+    /// Whether `process_info` tells the value of one key of the process dictionary.
+    pub fn has_dictionary_keys(&self) -> bool {
+        self.number >= 27
+    }
+
     /// Whether there are trace sessions. Without them `set_on_link` is ignored by `link/1`, and an
     /// exception is reported as a return only to the caller of the last traced function.
     pub fn has_trace_sessions(&self) -> bool {
         self.number >= 27
+    }
+
+    /// Whether `trace_info` of a function looks at the asked item alone: an unknown one is an error
+    /// whether the function is traced or not, and one without a meta tracer has `false`.
+    pub fn has_strict_trace_items(&self) -> bool {
+        self.number >= 28
     }
 
     /// Whether `system_monitor` reports long message queues.

@@ -27,6 +27,10 @@ enum Wanted {
     List(Vec<Atom>),
     /// The items of `process_info/1`, without a missing name.
     Usual,
+    /// `{dictionary, Key}`: `{{dictionary, Key}, Value}`.
+    Key(OwnedTerm),
+    /// A list with such keys among the items.
+    Mixed(Vec<Wanted>),
 }
 
 /// Items that the process reports itself, in its time slice, even if another could read them.
@@ -57,7 +61,7 @@ impl Wanted {
         match self {
             Wanted::One(a) => !BY_ITSELF.contains(a),
             Wanted::List(all) => !all.iter().any(|a| BY_ITSELF.contains(a)),
-            Wanted::Usual => false,
+            Wanted::Usual | Wanted::Key(_) | Wanted::Mixed(_) => false,
         }
     }
     fn has(&self, items: &[Atom]) -> bool {
@@ -65,6 +69,8 @@ impl Wanted {
             Wanted::One(a) => items.contains(a),
             Wanted::List(all) => all.iter().any(|a| items.contains(a)),
             Wanted::Usual => ITEMS_1.iter().any(|a| items.contains(a)),
+            Wanted::Key(_) => false,
+            Wanted::Mixed(all) => all.iter().any(|w| w.has(items)),
         }
     }
     /// Whether a process that asks about itself handles its signals first. As in OTP: if it may
@@ -79,6 +85,8 @@ impl Wanted {
             Wanted::One(a) => std::slice::from_ref(a),
             Wanted::List(all) => all,
             Wanted::Usual => ITEMS_1,
+            Wanted::Key(_) => return large_item_words(of, am::dictionary),
+            Wanted::Mixed(all) => return all.iter().map(|w| w.words(of)).sum(),
         };
         let small = 8 * items.len();
         items.iter().map(|a| large_item_words(of, *a)).sum::<usize>() + small
@@ -140,7 +148,25 @@ fn answer<'h>(of: &Proc, by: By, h: &'h kvik_heap::Heap, w: &Wanted) -> Option<T
             let v: Option<Vec<Term<'h>>> = ITEMS_1.iter().filter(there).map(|a| pair(*a)).collect();
             Some(h.list(&v?))
         }
+        Wanted::Key(key) => Some(dictionary_value(of, h, key.term())),
+        Wanted::Mixed(all) => {
+            let one = |w: &Wanted| match w {
+                Wanted::One(a) => pair(*a),
+                w => answer(of, by, h, w),
+            };
+            let v: Option<Vec<Term<'h>>> = all.iter().map(one).collect();
+            Some(h.list(&v?))
+        }
     }
+}
+
+/// `{{dictionary, Key}, Value}`; `undefined` for a missing key, or where all is hidden.
+fn dictionary_value<'h>(of: &Proc, h: &'h kvik_heap::Heap, key: Term<'_>) -> Term<'h> {
+    let hidden = of.flag(flag::SENSITIVE);
+    let mut pairs = of.dict_pairs().into_iter().filter(|_| !hidden);
+    let value = pairs.find(|[k, _]| kvik_term::cmp::eq_exact(*k, key)).map(|[_, v]| h.copy(v));
+    let item = h.tuple(&[am::dictionary.into(), h.copy(key)]);
+    h.tuple(&[item, value.unwrap_or(am::undefined.into())])
 }
 
 /// State of a process that asks about itself and has more signals pending than it can handle in
@@ -210,13 +236,20 @@ fn process_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn process_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let known = |t: Term<'h>| t.as_atom().filter(|a| super::info_items::is_known(*a));
-    if let Some(one) = known(a[1]) {
-        return wanted(p, a[0], Wanted::One(one));
+    let keyed = |t: Term<'h>| {
+        let [_, key] = t.as_tuple_n::<2>().filter(|t| t[0].is_atom(am::dictionary))?;
+        kvik_release::current().has_dictionary_keys().then(|| Wanted::Key(OwnedTerm::new(key)))
+    };
+    let one = |t: Term<'h>| known(t).map(Wanted::One).or_else(|| keyed(t));
+    if let Some(one) = one(a[1]) {
+        return wanted(p, a[0], one);
     }
-    let all: Option<Vec<Atom>> =
-        a[1].list_to_vec().and_then(|v| v.into_iter().map(known).collect());
-    let all = all.ok_or_else(|| p.badarg())?;
-    wanted(p, a[0], Wanted::List(all))
+    let all = a[1].list_to_vec().ok_or_else(|| p.badarg())?;
+    if let Some(items) = all.iter().map(|t| known(*t)).collect::<Option<Vec<Atom>>>() {
+        return wanted(p, a[0], Wanted::List(items));
+    }
+    let all: Option<Vec<Wanted>> = all.into_iter().map(one).collect();
+    wanted(p, a[0], Wanted::Mixed(all.ok_or_else(|| p.badarg())?))
 }
 
 fn is_process_alive_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
