@@ -80,7 +80,7 @@ fn named_tracer(key: &str, t: Term<'_>) -> Option<Tracer> {
     }
 }
 /// A process, port or `{Module, State}` as a tracer.
-fn tracer_of(t: Term<'_>) -> Option<Tracer> {
+pub fn tracer_of(t: Term<'_>) -> Option<Tracer> {
     match t.as_tuple_n::<2>() {
         Some([m, state]) => module_tracer(m, state),
         None => Tracee::of(t).map(Tracer::To),

@@ -8,6 +8,7 @@
 //! receiver's token as it is.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use kvik_heap::roots::Root;
 use kvik_heap::{Heap, OwnedTerm};
@@ -19,7 +20,7 @@ use crate::seq_trace_types::Parting;
 pub use crate::seq_trace_types::SeqTraceCounters;
 use crate::signal::{deliver, message};
 use crate::signal_types::Signal;
-use crate::trace::Tracee;
+use crate::trace::{module, Answer, Event, Tracee, Tracer, TracerModule};
 use crate::tracing_on::{self, User};
 use crate::{trace, Proc};
 
@@ -65,32 +66,50 @@ pub fn on() -> bool {
 kvik_state::vm_state! {
     /// The pid or port of the system tracer as a word; 0 for none.
     static TRACER: AtomicU64 = AtomicU64::new(0);
+    /// The system tracer if it is a module.
+    static TRACER_MODULE: Mutex<Option<Arc<TracerModule>>> = Mutex::new(None);
+}
+fn tracer_module() -> MutexGuard<'static, Option<Arc<TracerModule>>> {
+    TRACER_MODULE.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 /// In `TRACER`: it is a port.
 const PORT: u64 = 1 << 32;
 /// In `TRACER`: there is one.
 const SET: u64 = 1 << 33;
+/// In `TRACER`: it is a module.
+const MODULE: u64 = 1 << 34;
 
 /// The system tracer. One that has ended is forgotten.
-pub fn tracer() -> Option<Tracee> {
+pub fn tracer() -> Option<Tracer> {
     let set = TRACER.load(Relaxed);
     let n = set as u32;
-    let tracer = if set & PORT != 0 { Tracee::Port(n) } else { Tracee::Process(n) };
-    if set == 0 || tracer.is_there() {
+    let tracer = match set {
+        s if s & MODULE != 0 => Tracer::Module(tracer_module().clone()?),
+        s if s & PORT != 0 => Tracer::To(Tracee::Port(n)),
+        _ => Tracer::To(Tracee::Process(n)),
+    };
+    if set == 0 || tracer.is_enabled(am::undefined.into()) {
         return Some(tracer).filter(|_| set != 0);
     }
     let _ = TRACER.compare_exchange(set, 0, Relaxed, Relaxed);
     None
 }
 /// Sets the system tracer; returns the old one.
-pub fn set_tracer(to: Option<Tracee>) -> Option<Tracee> {
+pub fn set_tracer(to: Option<Tracer>) -> Option<Tracer> {
     let before = tracer();
-    let set = match to {
+    let set = match &to {
         None => 0,
-        Some(Tracee::Process(n)) => SET | n as u64,
-        Some(Tracee::Port(n)) => SET | PORT | n as u64,
+        Some(Tracer::To(Tracee::Process(n))) => SET | *n as u64,
+        Some(Tracer::To(Tracee::Port(n))) => SET | PORT | *n as u64,
+        Some(Tracer::Module(_)) => SET | MODULE,
     };
+    let module = match to {
+        Some(Tracer::Module(m)) => Some(m),
+        _ => None,
+    };
+    let old = std::mem::replace(&mut *tracer_module(), module);
+    drop(old);
     TRACER.store(set, Relaxed);
     before
 }
@@ -123,14 +142,39 @@ fn tell(token: Term<'_>, asked: i64, receiver: Term<'_>, m: Term<'_>) {
         (bit::MONOTONIC, trace::bit::MONOTONIC),
     ];
     let stamp = STAMPS.iter().filter(|s| flags & s.0 != 0).fold(0, |bits, s| bits | s.1);
-    let event = message(|h| {
-        let serials = h.tuple(&[h.copy(last), h.copy(serial)]);
-        let what = h.tuple(&[kind.into(), serials, h.copy(sender), h.copy(receiver), h.copy(m)]);
-        let mut parts = vec![am::seq_trace.into(), h.copy(label), what];
+    let what = Happening { kind, serials: [last, serial], sender, receiver, m };
+    let to = match to {
+        Tracer::To(to) => to,
+        Tracer::Module(t) => return what.tell_module(&t, label, stamp),
+    };
+    to.hear(message(|h| {
+        let mut parts = vec![am::seq_trace.into(), h.copy(label), what.term(h)];
         parts.extend(trace::stamp(h, stamp));
         h.tuple(&parts)
-    });
-    to.hear(event);
+    }));
+}
+/// What is reported with a label.
+struct Happening<'t> {
+    kind: Atom,
+    serials: [Term<'t>; 2],
+    sender: Term<'t>,
+    receiver: Term<'t>,
+    m: Term<'t>,
+}
+impl Happening<'_> {
+    /// `{Kind, {Last, Serial}, Sender, Receiver, Message}`
+    fn term<'h>(&self, h: &'h Heap) -> Term<'h> {
+        let [last, serial] = self.serials.map(|t| h.copy(t));
+        let [sender, receiver, m] = [self.sender, self.receiver, self.m].map(|t| h.copy(t));
+        h.tuple(&[self.kind.into(), h.tuple(&[last, serial]), sender, receiver, m])
+    }
+    fn tell_module(&self, t: &TracerModule, label: Term<'_>, stamp: u32) {
+        let process = if self.kind == am::receive { self.receiver } else { self.sender };
+        let process = process.as_local_pid().map_or(am::undefined.into(), Term::local_pid);
+        if module::enabled(t, process, "seq_trace") == Answer::Trace {
+            module::tell(t, label, stamp, "seq_trace", |h| Event::of(self.term(h)));
+        }
+    }
 }
 
 /// A token with the previous serial, and that serial.

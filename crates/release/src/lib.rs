@@ -291,6 +291,12 @@ impl Release {
         self.number >= 27
     }
 
+    /// Whether `trace_info` of a function looks at the asked item alone: an unknown one is an error
+    /// whether the function is traced or not, and one without a meta tracer has `false`.
+    pub fn has_strict_trace_items(&self) -> bool {
+        self.number >= 28
+    }
+
     /// Whether `system_monitor` reports long message queues.
     pub fn has_long_message_queues(&self) -> bool {
         self.number >= 27

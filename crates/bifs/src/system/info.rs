@@ -214,7 +214,7 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
             h.tuple(&vec![unbound; super::schedulers()])
         }
         "sequential_tracer" => {
-            let tracer = kvik_proc::seq_trace::tracer().map_or(Term::bool(false), |t| t.term());
+            let tracer = kvik_proc::seq_trace::tracer().map_or(Term::bool(false), |t| t.term(h));
             h.tuple(&[am::sequential_tracer.into(), tracer])
         }
         "max_integer" => {

@@ -3,9 +3,10 @@
 
 use kvik_heap::roots::Root;
 use kvik_proc::seq_trace::{self, bit, Token};
-use kvik_proc::trace::Tracee;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
+
+use crate::trace::tracer_of;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "seq_trace", 2, seq_trace_2),
@@ -89,14 +90,13 @@ fn seq_trace_print_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(same && p.seq_print(m)))
 }
 
-/// Sets the system tracer, a process or port of this node; returns the previous one, or `false`.
+/// Sets the system tracer, a process or port of this node or `{Module, State}`; returns the
+/// previous one, or `false`.
 pub(super) fn set_tracer<'h>(p: &'h Proc, to: Term<'h>) -> BifResult<'h> {
-    let to = match (to.as_bool(), Tracee::of(to)) {
+    let to = match (to.as_bool(), tracer_of(to)) {
         (Some(false), _) => None,
-        (_, Some(t)) if t.is_there() => Some(t),
-        // A tracer module.
-        _ if to.as_tuple().is_some() || to.as_cons().is_some() => return Err(p.notsup()),
+        (_, Some(t)) if t.is_enabled(am::undefined.into()) => Some(t),
         _ => return Err(p.badarg()),
     };
-    Ok(seq_trace::set_tracer(to).map_or(Term::bool(false), Tracee::term))
+    Ok(seq_trace::set_tracer(to).map_or(Term::bool(false), |t| t.term(&p.heap)))
 }

@@ -53,13 +53,10 @@ impl<'h> Frame<'h> {
         let more = t.as_cons().is_some().then(|| t.list().filter_map(Frame::of));
         one.into_iter().chain(more.into_iter().flatten())
     }
-    /// The session's setting for the process, if its calls are still traced.
+    /// The session's setting for the process, if it has the flag.
     fn trace_ref(&self, p: &Proc, flag: u32) -> Option<TraceRef> {
-        if !p.is_traced(flag) {
-            return None;
-        }
-        let all = trace::refs(p.tracee(), flag).into_iter();
-        all.filter(|r| r.session.id().same(self.session)).find(|r| r.flags & bit::CALL != 0)
+        let all = p.is_traced(flag).then(|| trace::refs(p.tracee(), flag));
+        all?.into_iter().find(|r| r.session.id().same(self.session))
     }
 }
 /// The inverse of [`Tracer::term`].

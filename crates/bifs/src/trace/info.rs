@@ -148,7 +148,8 @@ fn answer<'h>(p: &'h Proc, item: &str, all: &[&str], value: impl Fn(&str) -> Ter
 fn function<'h>(p: &'h Proc, s: &SessionRef, mfa: watched::Mfa, item: &str) -> Option<Term<'h>> {
     let items = items();
     let known = item == "all" || items.contains(&item);
-    if !known && kvik_release::current().has_trace_sessions() {
+    let strict = kvik_release::current().has_strict_trace_items();
+    if !known && strict {
         return None;
     }
     if !pattern::exists(mfa) {
@@ -169,10 +170,10 @@ fn function<'h>(p: &'h Proc, s: &SessionRef, mfa: watched::Mfa, item: &str) -> O
         "traced" if w.call.is_none() => no,
         "traced" => atom(if w.global { "global" } else { "local" }),
         "match_spec" => w.call.as_ref().map_or(no, |s| source(h, s)),
-        // As in OTP, a missing meta tracer is `[]` if this is the only item.
+        // As in OTP, a missing meta tracer may be `[]` if this is the only item.
         "meta" => match &w.meta {
             Some((tracer, _)) => tracer.as_ref().map_or(Term::NIL, |t| t.term(h)),
-            None if item == "all" => no,
+            None if strict || item == "all" => no,
             None => Term::NIL,
         },
         "meta_match_spec" => w.meta.as_ref().map_or(no, |m| source(h, &m.1)),

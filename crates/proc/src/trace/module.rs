@@ -44,10 +44,11 @@ pub fn is_tracer(m: Atom) -> bool {
     FUNCTIONS.get().is_some_and(has)
 }
 
-/// The suffix of the special functions for an event.
-fn kind(tag: &str, who: Term<'_>) -> &'static str {
+/// The suffix of the special functions for an event; sequential tracing has none.
+fn kind(tag: &str, who: Term<'_>) -> Option<&'static str> {
     let of_port = who.as_local_port().is_some();
-    match tag {
+    Some(match tag {
+        "seq_trace" => return None,
         "call" | "return_from" | "return_to" | "exception_from" => "call",
         "send" | "send_to_non_existing_process" => "send",
         "receive" => "receive",
@@ -58,7 +59,7 @@ fn kind(tag: &str, who: Term<'_>) -> &'static str {
         "in" | "out" | "in_exiting" | "out_exiting" | "out_exited" => "running_procs",
         _ if of_port => "ports",
         _ => "procs",
-    }
+    })
 }
 fn call(m: Atom, base: &str, kind: Option<&str>, args: &[Term<'_>]) -> Option<OwnedTerm> {
     let f = FUNCTIONS.get()?;
@@ -81,7 +82,7 @@ pub fn status(t: &TracerModule, who: Term<'static>) -> Answer {
 /// Whether it takes this event.
 pub fn enabled(t: &TracerModule, who: Term<'static>, tag: &str) -> Answer {
     let args = [atom(tag), t.state.term(), who];
-    match call(t.module, "enabled", Some(kind(tag, who)), &args) {
+    match call(t.module, "enabled", kind(tag, who), &args) {
         Some(a) if is_named(&a, "trace") => Answer::Trace,
         Some(a) if is_named(&a, "remove") => Answer::Remove,
         _ => Answer::Discard,
@@ -90,7 +91,7 @@ pub fn enabled(t: &TracerModule, who: Term<'static>, tag: &str) -> Answer {
 /// Gives it an event.
 pub fn tell(
     t: &TracerModule,
-    who: Term<'static>,
+    who: Term<'_>,
     flags: u32,
     tag: &str,
     event: impl for<'h> Fn(&'h Heap) -> Event<'h>,
@@ -103,7 +104,7 @@ pub fn tell(
     options.extend(scheduler_id(&h, flags).map(|n| (am::scheduler_id.into(), n)));
     options.extend(stamp(flags).map(|s| (am::timestamp.into(), atom(s))));
     let args = [atom(tag), t.state.term(), who, e.what, h.map(&options)];
-    call(t.module, "trace", Some(kind(tag, who)), &args).is_some()
+    call(t.module, "trace", kind(tag, who), &args).is_some()
 }
 /// The name of the time stamp that it is to add.
 fn stamp(flags: u32) -> Option<&'static str> {
