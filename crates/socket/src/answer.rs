@@ -6,7 +6,7 @@ use kvik_proc::{BifResult, Proc, Raised};
 use kvik_release::SocketNatives;
 use kvik_term::{am, map, Atom, Term};
 
-use crate::socket::natives;
+use crate::natives::natives;
 
 /// An atom that has no constant in `am`.
 pub fn atom(name: &str) -> Term<'static> {

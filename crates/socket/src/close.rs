@@ -108,8 +108,8 @@ pub fn finalize_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let descriptor = socket.give_up(&mut s);
     drop(s);
     let Some(descriptor) = descriptor else { return Ok(am::ok.into()) };
-    // With `linger` the close waits for unsent bytes, so a blocking-pool thread does it.
-    let _ = fd::set_nonblocking(descriptor.as_raw_fd(), false);
+    // With `linger` the close waits for unsent bytes, so a blocking-pool thread does it. It waits
+    // whether or not the descriptor blocks, and that stays as it is: another socket may share it.
     if lingers(&descriptor) {
         fn answer(h: &Heap, r: kvik_env::Result<()>) -> Term<'_> {
             done(h, r)

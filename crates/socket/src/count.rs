@@ -7,7 +7,7 @@ use kvik_release::SocketNatives;
 use kvik_term::Term;
 
 use crate::answer::record;
-use crate::socket::natives;
+use crate::natives::natives;
 
 /// A counter: its name in `socket:info/0`, and which sockets it counts.
 struct Kind {

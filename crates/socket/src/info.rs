@@ -10,10 +10,11 @@ use kvik_term::{am, Term};
 use crate::address::domain;
 use crate::answer::{atom, field, raise_invalid, record};
 use crate::count;
+use crate::natives::natives;
 use crate::option_value::kind;
 use crate::register::set_register;
 use crate::send::PIECES;
-use crate::socket::{natives, socket, state, SocketSettings, CONTROL_BUFFER, RECEIVE_BUFFER};
+use crate::socket::{socket, state, SocketSettings, CONTROL_BUFFER, RECEIVE_BUFFER};
 
 kvik_state::vm_state! {
     /// Defaults of new sockets. `DEBUG` asks the natives themselves for debug output: it can be set

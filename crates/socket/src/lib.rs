@@ -24,6 +24,7 @@ mod info;
 mod ioctl;
 mod message;
 mod monitors;
+mod natives;
 mod net;
 mod open;
 mod option;

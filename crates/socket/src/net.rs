@@ -15,8 +15,8 @@ use crate::address;
 use crate::answer::{
     atom, error, field, flag_list, is, latin1, ok, posix, raise_invalid, record, unsigned,
 };
+use crate::natives::natives;
 use crate::option_value::kind;
-use crate::socket::natives;
 
 kvik_state::vm_state! {
     /// Asks the natives themselves for debug output: it can be set and read, but there is none.

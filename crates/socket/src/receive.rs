@@ -30,18 +30,18 @@ pub fn room(asked: usize, setting: usize) -> usize {
 
 /// The caller and its reference: the atom `zero` if it does not wait.
 #[derive(Copy, Clone)]
-pub struct Reader<'a, 'h> {
+pub struct ReceiveCall<'a, 'h> {
     p: &'h Proc,
     socket: &'a Socket,
     reference: Term<'h>,
 }
-impl<'a, 'h> Reader<'a, 'h> {
+impl<'a, 'h> ReceiveCall<'a, 'h> {
     pub fn new(
         p: &'h Proc,
         socket: &'a Socket,
         reference: Term<'h>,
-    ) -> ArgResult<'h, Reader<'a, 'h>> {
-        let r = Reader { p, socket, reference };
+    ) -> ArgResult<'h, ReceiveCall<'a, 'h>> {
+        let r = ReceiveCall { p, socket, reference };
         match r.polls() || reference.as_ref().is_some() {
             true => Ok(r),
             false => Err(p.badarg().into()),
@@ -175,7 +175,7 @@ pub fn receive_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn receive<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
-    let reader = Reader::new(p, socket, a[3])?;
+    let reader = ReceiveCall::new(p, socket, a[3])?;
     let ([asked], flags) = sizes(p, [a[1]], a[2])?;
     let mut s = socket.lock();
     let fd = reader.may_read(&mut s)?;
@@ -214,7 +214,7 @@ fn at_end<'h>(p: &'h Proc, socket: &Socket, s: &mut SocketState) -> Term<'h> {
     }
 }
 
-fn progress(reader: &Reader<'_, '_>, s: &mut SocketState, asked: &Asked) -> Progress {
+fn progress(reader: &ReceiveCall<'_, '_>, s: &mut SocketState, asked: &Asked) -> Progress {
     let Socket { natives, .. } = *reader.socket;
     let stream = reader.socket.is_stream();
     if asked.is_full && asked.bytes == 0 && stream {
@@ -239,7 +239,7 @@ fn progress(reader: &Reader<'_, '_>, s: &mut SocketState, asked: &Asked) -> Prog
 
 /// Counts as OTP does: in V2 what was kept counts with each read, in V3 the last of several full
 /// buffers twice.
-fn count(reader: &Reader<'_, '_>, s: &mut SocketState, asked: &Asked, p: Progress, n: usize) {
+fn count(reader: &ReceiveCall<'_, '_>, s: &mut SocketState, asked: &Asked, p: Progress, n: usize) {
     let natives = reader.socket.natives;
     let c = &mut s.counters;
     match p {
@@ -263,7 +263,7 @@ fn count(reader: &Reader<'_, '_>, s: &mut SocketState, asked: &Asked, p: Progres
 /// `{ok, Data}`; `{more, Data}`; if less came than was asked for, `{select, Data}` or
 /// `{timeout, Data}`, in V2 `select`, which keeps the data.
 fn received<'h>(
-    reader: &Reader<'_, 'h>,
+    reader: &ReceiveCall<'_, 'h>,
     s: &mut SocketState,
     asked: Asked,
     b: BinRef,
@@ -307,7 +307,7 @@ pub fn receive_from_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn receive_from<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
-    let reader = Reader::new(p, socket, a[3])?;
+    let reader = ReceiveCall::new(p, socket, a[3])?;
     let ([asked], flags) = sizes(p, [a[1]], a[2])?;
     let mut s = socket.lock();
     let fd = reader.may_read(&mut s)?;
@@ -339,7 +339,7 @@ pub fn receive_message_5<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn receive_message<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
-    let reader = Reader::new(p, socket, a[4])?;
+    let reader = ReceiveCall::new(p, socket, a[4])?;
     let ([asked, control], flags) = sizes(p, [a[1], a[2]], a[3])?;
     let mut s = socket.lock();
     let fd = reader.may_read(&mut s)?;

@@ -6,7 +6,7 @@ use kvik_term::Term;
 
 use crate::answer::{ok, out_of_range, settle, sizes, ArgResult};
 use crate::message;
-use crate::receive::{room, Reader};
+use crate::receive::{room, ReceiveCall};
 use crate::socket::socket;
 
 /// The most messages of one call.
@@ -19,7 +19,7 @@ pub fn receive_6<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn receive<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
-    let reader = Reader::new(p, socket, a[5])?;
+    let reader = ReceiveCall::new(p, socket, a[5])?;
     let ([most, size, control], flags) = sizes(p, [a[1], a[2], a[3]], a[4])?;
     if most == 0 || u32::try_from(most).is_err() {
         return Err(out_of_range(p, a[1]));

@@ -151,7 +151,7 @@ fn send_vector<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     }
     let slices: Vec<IoSlice> = all.iter().map(|b| IoSlice::new(b)).collect();
     s.counters.write_tries += 1;
-    let sent = kvik_env::socket::writev(fd, &slices);
+    let sent = sys::send_message(fd, &slices, None, &[], 0);
     sent_so_far(p, socket, &mut s, sent, size, more || cut, a[2])
 }
 

@@ -15,6 +15,7 @@ use crate::answer::atom;
 use crate::count;
 use crate::counters::SocketCounters;
 use crate::monitors::{self, SocketMonitor};
+use crate::natives::natives;
 use crate::register::register;
 use crate::requests::{PendingRequest, RequestQueue};
 
@@ -253,11 +254,6 @@ impl SocketState {
     fn close_descriptor(&mut self) {
         drop(self.take_descriptor());
     }
-}
-
-/// The version of the natives that the running release calls.
-pub fn natives() -> SocketNatives {
-    kvik_release::current().socket_natives()
 }
 
 /// The socket that a native's first argument refers to.

@@ -8,8 +8,8 @@ use kvik_term::{Atom, Term};
 
 use crate::answer::atom;
 use crate::control::level;
+use crate::natives::natives;
 use crate::option_table::{Opt, LEVELS};
-use crate::socket::natives;
 
 /// `MSG_…`
 pub const MESSAGE_FLAGS: &[(&str, i32)] = &[

@@ -98,10 +98,16 @@ pub fn peer_address(fd: RawFd) -> Result<RawAddr> {
     RawAddr::written(|p, n| check(unsafe { libc::getpeername(fd, p, n) }).map(drop))
 }
 
-/// Returns the number of bytes sent. A closed peer raises no `SIGPIPE`.
+/// No call that sends or receives blocks: another program that shares a socket may have made it
+/// blocking.
+const RECEIVE: libc::c_int = libc::MSG_DONTWAIT;
+/// A closed peer raises no `SIGPIPE`.
+const SEND: libc::c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+
+/// Returns the number of bytes sent.
 pub fn send(fd: RawFd, bytes: &[u8], flags: i32, to: Option<&RawAddr>) -> Result<usize> {
     let (p, n) = to.map_or((std::ptr::null(), 0), |a| (a.pointer(), a.len()));
-    let flags = flags | libc::MSG_NOSIGNAL;
+    let flags = flags | SEND;
     retry(|| {
         // SAFETY: bytes and address live for the call.
         syscall_counters::write(unsafe {
@@ -129,14 +135,16 @@ pub fn send_message(
         (m.msg_control, m.msg_controllen) = (control.as_ptr().cast_mut().cast(), control.len());
     }
     // SAFETY: what the message names lives for the call and is only read.
-    retry(|| syscall_counters::write(unsafe { libc::sendmsg(fd, &m, flags | libc::MSG_NOSIGNAL) }))
+    retry(|| syscall_counters::write(unsafe { libc::sendmsg(fd, &m, flags | SEND) }))
 }
 
 /// The part of the room that was written.
 pub fn receive(fd: RawFd, room: &mut [MaybeUninit<u8>], flags: i32) -> Result<&mut [u8]> {
     let (p, len) = (room.as_mut_ptr(), room.len());
     // SAFETY: the room is ours to write.
-    let n = retry(|| syscall_counters::read(unsafe { libc::recv(fd, p.cast(), len, flags) }))?;
+    let n = retry(|| {
+        syscall_counters::read(unsafe { libc::recv(fd, p.cast(), len, flags | RECEIVE) })
+    })?;
     Ok(written(room, n))
 }
 /// The same with the address it came from.
@@ -151,7 +159,9 @@ pub fn receive_from<'a>(
     *from = Some(RawAddr::written(|a, n| {
         got = retry(|| {
             // SAFETY: the room is ours to write; `written` gives room for any address.
-            syscall_counters::read(unsafe { libc::recvfrom(fd, p.cast(), len, flags, a, n) })
+            syscall_counters::read(unsafe {
+                libc::recvfrom(fd, p.cast(), len, flags | RECEIVE, a, n)
+            })
         })?;
         Ok(())
     })?);
@@ -184,7 +194,8 @@ pub fn receive_message<'a>(
     (m.msg_iov, m.msg_iovlen) = (&mut io, 1);
     (m.msg_control, m.msg_controllen) = (control.as_mut_ptr().cast(), control.len());
     // SAFETY: what the message names lives for the call and is ours to write.
-    let n = retry(|| syscall_counters::read(unsafe { libc::recvmsg(fd, &mut m, flags) }))?;
+    let n =
+        retry(|| syscall_counters::read(unsafe { libc::recvmsg(fd, &mut m, flags | RECEIVE) }))?;
     from.len = (m.msg_namelen as usize).min(ADDRESS_ROOM);
     let used = m.msg_controllen.min(control.len());
     *envelope = Some(Envelope { from, control: used, flags: m.msg_flags });
@@ -219,7 +230,7 @@ pub fn send_messages(fd: RawFd, all: &[OutgoingMessage<'_>], flags: i32) -> Resu
     let n = headers.len() as libc::c_uint;
     let sent = retry(|| {
         // SAFETY: as many headers as are told; what they name lives for the call and is only read.
-        socket(unsafe { libc::sendmmsg(fd, headers.as_mut_ptr(), n, flags | libc::MSG_NOSIGNAL) })
+        socket(unsafe { libc::sendmmsg(fd, headers.as_mut_ptr(), n, flags | SEND) })
     })?;
     Ok(headers.iter().take(sent as usize).map(|h| h.msg_len as usize).collect())
 }
@@ -256,7 +267,7 @@ pub fn receive_messages<T>(
         let (p, n, now) = (headers.as_mut_ptr(), most as libc::c_uint, std::ptr::null_mut());
         // SAFETY: as many headers as are told; what each names lives for the call, is ours to
         // write, and belongs to no other header.
-        socket(unsafe { libc::recvmmsg(fd, p, n, flags, now) })
+        socket(unsafe { libc::recvmmsg(fd, p, n, flags | RECEIVE, now) })
     })?;
     let received = headers.iter().zip(addresses).take(got as usize).enumerate();
     let received = received.map(|(i, (h, bytes))| {
