@@ -11,6 +11,8 @@ plain() {
     -e 's/Randomized with seed [0-9]+/Randomized with SEED/' \
     -e 's/ \([0-9.]+ms\)/ (TIME)/' \
     -e 's/\[[0-9.]+ m?s\] //; s/in [0-9.]+ (ms|s|seconds)$/in TIME/' \
+    -e 's/__escript__[0-9_]+/__escript__N/g' \
+    -e "/^Compiling .* \(it's taking more than 10s\)/d" \
     -e '/^dets: file .* not properly closed, repairing/d' \
     -e '/^(real|user|sys)\t/d'
 }
