@@ -92,13 +92,13 @@ pub fn of_sends(port: u32) -> Vec<TraceRef> {
 /// The last message of a port, to its owner, sent when the port itself is gone.
 pub fn sent_closed(heard: Vec<TraceRef>, port: u32, to: u32) {
     let port = Term::local_port(port);
-    for r in heard.iter().filter(|r| r.tracer.takes(port, "send") == trace::Answer::Trace) {
+    for r in heard.iter().filter(|r| r.tracer.takes(port, "send") == trace::TracerAnswer::Trace) {
         trace::post(&r.tracer, port, r.flags, "send", |_| {
             Event::of(am::closed.into()).and(Term::local_pid(to))
         });
     }
 }
-/// The port answers a call: `{Port, Answer}`.
+/// The port answers a call: `{Port, TracerAnswer}`.
 pub fn answered(port: u32, to: u32, what: impl for<'h> Fn(&'h Heap) -> Term<'h>) {
     if is_traced(port, bit::SEND) {
         trace::tell(Tracee::Port(port), bit::SEND, "send", |h| {

@@ -20,7 +20,7 @@ use crate::seq_trace_types::Parting;
 pub use crate::seq_trace_types::SeqTraceCounters;
 use crate::signal::{deliver, message};
 use crate::signal_types::Signal;
-use crate::trace::{module, Answer, Event, Tracee, Tracer, TracerModule};
+use crate::trace::{module, Event, Tracee, Tracer, TracerAnswer, TracerModule};
 use crate::tracing_on::{self, User};
 use crate::{trace, Proc};
 
@@ -171,7 +171,7 @@ impl Happening<'_> {
     fn tell_module(&self, t: &TracerModule, label: Term<'_>, stamp: u32) {
         let process = if self.kind == am::receive { self.receiver } else { self.sender };
         let process = process.as_local_pid().map_or(am::undefined.into(), Term::local_pid);
-        if module::enabled(t, process, "seq_trace") == Answer::Trace {
+        if module::enabled(t, process, "seq_trace") == TracerAnswer::Trace {
             module::tell(t, label, stamp, "seq_trace", |h| Event::of(self.term(h)));
         }
     }

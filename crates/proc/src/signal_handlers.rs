@@ -80,7 +80,6 @@ impl Proc {
             }
             Control::MessageOf { from, message } => self.put_from(from, message),
             Control::Stamped { message, sent } => self.put_timed(message, sent),
-            Control::Inherit(settings) => self.inherit(*settings),
             Control::Link { from } => self.linked_from(from),
             Control::Unlink { from, id } => {
                 self.trace_procs("getting_unlinked", from);
@@ -379,9 +378,7 @@ impl Proc {
         let sent = match (to.as_local_pid(), to.as_local_port()) {
             (Some(pid), _) => {
                 if self.is_traced(bit::SET_ON_LINK | bit::SET_ON_FIRST_LINK) {
-                    if let Some(settings) = self.inherited_on_link() {
-                        let _ = try_control(pid, Control::Inherit(Box::new(settings)));
-                    }
+                    self.hand_settings_on(pid);
                 }
                 let link = Control::Link { from: self.self_pid() };
                 try_control(pid, link).is_ok()

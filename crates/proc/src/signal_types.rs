@@ -93,8 +93,6 @@ pub enum Control {
         /// In ticks.
         sent: u64,
     },
-    /// Trace settings from a process that links itself to the receiver next.
-    Inherit(Box<crate::trace::Inherited>),
     /// `from`, here and below: a local pid or port.
     Link {
         from: Term<'static>,

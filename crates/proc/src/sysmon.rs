@@ -83,7 +83,7 @@ pub fn get(s: &SessionRef) -> Option<(u32, MonitorLimits)> {
     found.map(|m| (m.receiver, m.limits))
 }
 pub fn set(s: &SessionRef, to: Option<(u32, MonitorLimits)>) {
-    if !to.is_some_and(|(_, l)| l.long_message_queue.is_some()) {
+    if to.is_none_or(|(_, l)| l.long_message_queue.is_none()) {
         with_long_queues(|all| all.values_mut().for_each(|told| told.retain(|k| *k != s.key())));
     }
     change(|all| {

@@ -21,8 +21,7 @@ use crate::signal::{deliver, message};
 use crate::signal_types::Signal;
 pub use crate::tracing_on::on;
 use crate::{clock, Proc};
-pub use events::Inherited;
-pub use module::Answer;
+pub use module::TracerAnswer;
 pub use session::{Session, SessionHandle, SessionRef};
 pub use settings::{
     begin, forget, of, of_new, port_flags, refs, sessions_of, set, set_new, traces_new, Setting,
@@ -120,13 +119,13 @@ impl Tracer {
     pub fn is_enabled(&self, who: Term<'static>) -> bool {
         match self {
             Tracer::To(to) => to.is_there(),
-            Tracer::Module(m) => module::status(m, who) != Answer::Remove,
+            Tracer::Module(m) => module::status(m, who) != TracerAnswer::Remove,
         }
     }
     /// Whether it takes an event, before the event is made.
-    pub fn takes(&self, who: Term<'static>, tag: &str) -> Answer {
+    pub fn takes(&self, who: Term<'static>, tag: &str) -> TracerAnswer {
         match self {
-            Tracer::To(_) => Answer::Trace,
+            Tracer::To(_) => TracerAnswer::Trace,
             Tracer::Module(m) => module::enabled(m, who, tag),
         }
     }
@@ -245,9 +244,9 @@ pub fn tell(who: Tracee, flags: u32, tag: &str, event: impl for<'h> Fn(&'h Heap)
 /// Reports an event to one tracer.
 fn tell_one(who: Tracee, r: &TraceRef, tag: &str, event: impl for<'h> Fn(&'h Heap) -> Event<'h>) {
     let gone = match r.tracer.takes(who.term(), tag) {
-        Answer::Trace => !post(&r.tracer, who.term(), r.flags, tag, event),
-        Answer::Discard => false,
-        Answer::Remove => true,
+        TracerAnswer::Trace => !post(&r.tracer, who.term(), r.flags, tag, event),
+        TracerAnswer::Discard => false,
+        TracerAnswer::Remove => true,
     };
     if gone {
         set(who, &r.session, 0, None);

@@ -7,12 +7,12 @@ use kvik_code::Location;
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_jit::breakpoints::{self, BreakpointHooks, Called};
 use kvik_proc::trace::{
-    self, bit, Answer, Event, SessionRef, TraceRef, Tracee, Tracer, TracerModule,
+    self, bit, Event, SessionRef, TraceRef, Tracee, Tracer, TracerAnswer, TracerModule,
 };
 use kvik_proc::Proc;
 use kvik_term::{am, Atom, Term};
 
-use super::accounts::{self, Hook, Kind};
+use super::accounts::{self, AccountKind, Hook};
 use super::actions::{end, TraceActions};
 use super::watched::{self, CounterSwitch, Mfa, Spec, TraceSettings, Watch};
 
@@ -128,7 +128,8 @@ fn call_in_session<'h>(
         w.count.fetch_add(1, Relaxed);
     }
     if here && tracer.is_some() {
-        for (kind, switch) in [(Kind::Time, what.times), (Kind::Memory, what.memory)] {
+        for (kind, switch) in [(AccountKind::Time, what.times), (AccountKind::Memory, what.memory)]
+        {
             if switch != CounterSwitch::On {
                 continue;
             }
@@ -141,10 +142,10 @@ fn call_in_session<'h>(
     }
     (frame.ends != 0).then(|| frame.term(p))
 }
-fn end_of(kind: Kind) -> i64 {
+fn end_of(kind: AccountKind) -> i64 {
     match kind {
-        Kind::Time => end::TIME,
-        Kind::Memory => end::MEMORY,
+        AccountKind::Time => end::TIME,
+        AccountKind::Memory => end::MEMORY,
     }
 }
 
@@ -194,7 +195,7 @@ fn plain_call<'h>(
     let Some(spec) = &w.call else { return 0 };
     // The tracer is the one from before the specification, which may end the tracing: this call is
     // still reported.
-    if tracer.takes(p.self_pid(), "call") != Answer::Trace {
+    if tracer.takes(p.self_pid(), "call") != TracerAnswer::Trace {
         return 0;
     }
     let Some((message, mut ends)) = judge(p, s, args, spec) else { return 0 };
@@ -223,7 +224,7 @@ fn meta_call<'h>(
     if tracer.is(p.tracee()) || p.flag(kvik_proc::process::flag::SENSITIVE) {
         return 0;
     }
-    if tracer.takes(p.self_pid(), "call") != Answer::Trace {
+    if tracer.takes(p.self_pid(), "call") != TracerAnswer::Trace {
         return 0;
     }
     let Some((message, ends)) = judge(p, s, args, spec) else { return 0 };
@@ -270,7 +271,7 @@ impl End<'_> {
 }
 
 fn settle(hook: &Hook<'_>, f: &Frame<'_>) {
-    for kind in [Kind::Time, Kind::Memory] {
+    for kind in [AccountKind::Time, AccountKind::Memory] {
         if f.ends & end_of(kind) == 0 {
             continue;
         }

@@ -45,8 +45,8 @@ fn sessions<'h>(p: &'h Proc, what: Term<'h>, item: Term<'h>) -> BifResult<'h> {
         if !pattern::exists(mfa) {
             return answer(am::undefined.into());
         }
-        let watches = watched::find(mfa).map(|f| f.watches());
-        let traced = watches.iter().flat_map(|all| all.iter().rev());
+        let function = watched::find(mfa);
+        let traced = function.iter().flat_map(|f| f.watches().iter().rev());
         let traced = traced.filter(|w| w.session.is_alive() && w.now().is_traced());
         return answer(list(traced.map(|w| w.session.clone()).collect()));
     }

@@ -10,6 +10,7 @@ use kvik_jit::breakpoints;
 use kvik_proc::trace::{SessionRef, Tracee, Tracer};
 use kvik_term::{Atom, Export};
 
+use super::accounts;
 use super::charges::Charges;
 
 /// Which calls are traced: all, or those that a specification matches.
@@ -132,16 +133,18 @@ impl Watch {
                 }
                 if o.memory && set_meter(&mut w.memory, on) {
                     self.memory.clear();
+                    accounts::count_memory();
                 }
             }
         }
     }
 }
 
-/// A watched function and the addresses where breakpoints go.
+/// A watched function and the addresses where breakpoints go. It does not change: another takes its
+/// place in the table.
 pub struct TracedFunction {
     /// At most one for each session, the newest first.
-    watches: RwLock<Arc<[Arc<Watch>]>>,
+    watches: Vec<Arc<Watch>>,
     /// The address of its code; none for a BIF, which is called only through its export.
     entry: Option<usize>,
     export: Option<&'static Export>,
@@ -150,18 +153,21 @@ impl TracedFunction {
     pub fn is_bif(&self) -> bool {
         self.entry.is_none()
     }
-    pub fn watches(&self) -> Arc<[Arc<Watch>]> {
-        self.watches.read().unwrap_or_else(|e| e.into_inner()).clone()
+    pub fn watches(&self) -> &[Arc<Watch>] {
+        &self.watches
     }
     /// The watch of the session with a key.
     pub fn watch_of(&self, session: u64) -> Option<Arc<Watch>> {
-        self.watches().iter().find(|w| w.session.key() == session).cloned()
+        self.watches.iter().find(|w| w.session.key() == session).cloned()
     }
-    fn set_watches(&self, all: Vec<Arc<Watch>>) {
-        *self.watches.write().unwrap_or_else(|e| e.into_inner()) = all.into();
+    /// The same with other watches.
+    fn with(&self, watches: Vec<Arc<Watch>>) -> TracedFunction {
+        let function = TracedFunction { watches, entry: self.entry, export: self.export };
+        function.apply();
+        function
     }
-    fn carry_out(&self, o: &Orders) {
-        let mut all = self.watches().to_vec();
+    fn carry_out(&self, o: &Orders) -> TracedFunction {
+        let mut all = self.watches.clone();
         let at =
             all.iter().position(|w| Arc::ptr_eq(&w.session, &o.session)).unwrap_or_else(|| {
                 let what = Mutex::new(NOTHING);
@@ -172,24 +178,11 @@ impl TracedFunction {
             });
         all[at].carry_out(o);
         all.retain(|w| !w.what().is_idle());
-        self.set_watches(all);
-        self.apply();
-    }
-    /// False if nothing is left.
-    fn retain(&self, f: impl Fn(&Watch) -> bool) -> bool {
-        let all = self.watches().to_vec();
-        let left: Vec<Arc<Watch>> = all.iter().filter(|w| f(w)).cloned().collect();
-        let some = !left.is_empty();
-        if left.len() < all.len() {
-            self.set_watches(left);
-            self.apply();
-        }
-        some
+        self.with(all)
     }
     /// Sets the breakpoints that the settings need, and clears the others.
     fn apply(&self) {
-        let all = self.watches();
-        let any = |f: fn(&TraceSettings) -> bool| all.iter().any(|w| f(&w.what()));
+        let any = |f: fn(&TraceSettings) -> bool| self.watches.iter().any(|w| f(&w.what()));
         let inside = any(TraceSettings::inside);
         if let Some(at) = self.entry {
             if inside {
@@ -281,18 +274,26 @@ fn with_watch(mfa: Mfa, entry: Option<usize>, export: Option<&'static Export>, o
     if !watched && !begins {
         return;
     }
-    let f = all.entry(mfa).or_insert_with(|| {
-        Arc::new(TracedFunction { watches: RwLock::new(Arc::new([])), entry, export })
-    });
-    f.carry_out(o);
-    if f.watches().is_empty() {
+    let new = || Arc::new(TracedFunction { watches: Vec::new(), entry, export });
+    let changed = all.get(&mfa).cloned().unwrap_or_else(new).carry_out(o);
+    if changed.watches.is_empty() {
         all.remove(&mfa);
+    } else {
+        all.insert(mfa, Arc::new(changed));
     }
 }
 
 fn retain(f: impl Fn(&Mfa, &Watch) -> bool) {
     let mut all = watches().write().unwrap_or_else(|e| e.into_inner());
-    all.retain(|mfa, function| function.retain(|w| f(mfa, w)));
+    all.retain(|mfa, function| {
+        let left: Vec<Arc<Watch>> =
+            function.watches.iter().filter(|w| f(mfa, w)).cloned().collect();
+        let some = !left.is_empty();
+        if left.len() < function.watches.len() {
+            *function = Arc::new(function.with(left));
+        }
+        some
+    });
 }
 /// Drops the settings of a module's functions: its code is no longer the current one.
 pub fn forget(name: Atom) {

@@ -7,7 +7,7 @@ use super::{
     begin, bit, is_alive, judge, on, refs, set, tell_one, Event, TraceRef, Tracee, Verdict,
 };
 use crate::process::flag;
-use crate::signal::{control, Control, RefId};
+use crate::signal::{control, deliver, Control, RefId, Signal};
 use crate::{node, registry, Proc, RemotePid};
 
 /// The process or port of this node that a message goes to, or the alias of one.
@@ -33,11 +33,6 @@ struct Call {
     args: OwnedTerm,
     link: bool,
 }
-
-/// Settings on their way to a process that another one links itself to.
-pub struct Inherited(Vec<(TraceRef, Cleared)>);
-/// Flags that the receiver loses.
-type Cleared = u32;
 
 impl Proc {
     pub fn trace_flags(&self) -> u32 {
@@ -248,12 +243,12 @@ impl Proc {
         }
         set(to.tracee(), s, flags & !once, tracer);
     }
-    /// This process links itself to another: what that one is to be traced for from then on. `None`
-    /// if nothing changes, as in releases that ignore `set_on_link` there.
+    /// This process links itself to another, which may then be traced as this one is. In releases
+    /// without sessions that has no effect.
     #[cold]
-    pub(crate) fn inherited_on_link(&self) -> Option<Inherited> {
+    pub(crate) fn hand_settings_on(&self, to: u32) {
         if !kvik_release::current().has_trace_sessions() {
-            return None;
+            return;
         }
         let both = bit::SET_ON_LINK | bit::SET_ON_FIRST_LINK;
         let handed_on = |r: TraceRef| {
@@ -264,12 +259,14 @@ impl Proc {
             (r, cleared)
         };
         let all: Vec<_> = refs(self.tracee(), both).into_iter().map(handed_on).collect();
-        (!all.is_empty()).then_some(Inherited(all))
+        if !all.is_empty() {
+            let run = |of: Option<&Proc>| of.map_or((), |p| p.inherit(all));
+            deliver(to, Signal::Run(Box::new(run)));
+        }
     }
-    /// The setting comes from a process that links itself to this one.
-    #[cold]
-    pub(crate) fn inherit(&self, from: Inherited) {
-        for (r, cleared) in from.0.into_iter().rev() {
+    /// The settings, with flags that are cleared, come from a process that links itself to this one.
+    fn inherit(&self, from: Vec<(TraceRef, u32)>) {
+        for (r, cleared) in from.into_iter().rev() {
             let (old, _) = super::of(self.tracee(), &r.session).unwrap_or_default();
             set(self.tracee(), &r.session, (old | r.flags) & !cleared, Some(r.tracer));
         }

@@ -10,7 +10,7 @@ use super::{atom, bit, scheduler_id, Event, TracerModule, CPU_TIME};
 
 /// What `enabled` answers.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Answer {
+pub enum TracerAnswer {
     Trace,
     Discard,
     Remove,
@@ -72,20 +72,20 @@ fn is_named(answer: &OwnedTerm, name: &str) -> bool {
     answer.term().as_atom().is_some_and(|a| a.name() == name)
 }
 /// Whether the tracer still takes events about a process or port.
-pub fn status(t: &TracerModule, who: Term<'static>) -> Answer {
+pub fn status(t: &TracerModule, who: Term<'static>) -> TracerAnswer {
     let args = [atom("trace_status"), t.state.term(), who];
     match call(t.module, "enabled", None, &args) {
-        Some(answer) if !is_named(&answer, "remove") => Answer::Trace,
-        _ => Answer::Remove,
+        Some(answer) if !is_named(&answer, "remove") => TracerAnswer::Trace,
+        _ => TracerAnswer::Remove,
     }
 }
 /// Whether it takes this event.
-pub fn enabled(t: &TracerModule, who: Term<'static>, tag: &str) -> Answer {
+pub fn enabled(t: &TracerModule, who: Term<'static>, tag: &str) -> TracerAnswer {
     let args = [atom(tag), t.state.term(), who];
     match call(t.module, "enabled", kind(tag, who), &args) {
-        Some(a) if is_named(&a, "trace") => Answer::Trace,
-        Some(a) if is_named(&a, "remove") => Answer::Remove,
-        _ => Answer::Discard,
+        Some(a) if is_named(&a, "trace") => TracerAnswer::Trace,
+        Some(a) if is_named(&a, "remove") => TracerAnswer::Remove,
+        _ => TracerAnswer::Discard,
     }
 }
 /// Gives it an event.
