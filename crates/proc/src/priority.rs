@@ -2,38 +2,15 @@
 //! may become one. A priority message is received before all ordinary ones: see
 //! [`crate::message_queue`].
 
-use std::collections::BTreeSet;
-
 use kvik_heap::OwnedTerm;
 use kvik_term::{Atom, Ref, Term, View};
 
 use crate::links_monitors::{Link, LinkState};
+use crate::priority_items::{LinkPeer, PriorityItems};
 use crate::process::flag;
 use crate::signal::control;
 use crate::signal_types::{Control, RefId};
 use crate::{tracing_on, Proc, RemotePid};
-
-/// The other end of a link.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Peer {
-    /// By [`Link::key`].
-    Local(u64),
-    Remote(RemotePid),
-}
-
-impl Peer {
-    fn of(t: Term<'_>) -> Peer {
-        RemotePid::of(t).map_or_else(|| Peer::Local(Link::key(t)), Peer::Remote)
-    }
-}
-
-/// A process's aliases, monitors and links whose messages are priority messages.
-#[derive(Default)]
-pub struct PriorityItems {
-    aliases: BTreeSet<RefId>,
-    monitors: BTreeSet<RefId>,
-    links: BTreeSet<Peer>,
-}
 
 /// A process and its alias.
 fn alias(t: Term<'_>) -> Option<(u32, RefId)> {
@@ -61,7 +38,7 @@ impl Proc {
     /// Whether an exit signal over the link to that process or port becomes a priority message.
     pub fn prioritize_link(&self, peer: Term<'_>, on: bool) {
         match on {
-            true => _ = self.make_priority_items(|i| i.links.insert(Peer::of(peer))),
+            true => _ = self.make_priority_items(|i| i.links.insert(LinkPeer::of(peer))),
             false => _ = self.end_priority_link(peer),
         }
     }
@@ -85,7 +62,7 @@ impl Proc {
     }
     /// A link has ended. True: its exit signal is a priority message.
     pub fn end_priority_link(&self, peer: Term<'_>) -> bool {
-        self.priority_items(|i| i.links.remove(&Peer::of(peer))) == Some(true)
+        self.priority_items(|i| i.links.remove(&LinkPeer::of(peer))) == Some(true)
     }
 
     /// Links to a process or port that is gone: its exit signal comes at once, as a priority

@@ -16,7 +16,7 @@ use kvik_term::{am, Atom, Export, Term};
 use crate::exit_progress::ExitProgress;
 use crate::links_monitors::{Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::message_queue::Places;
-use crate::priority::PriorityItems;
+use crate::priority_items::PriorityItems;
 use crate::relation_tree::RelationTree;
 use crate::remote_types::RemotePid;
 use crate::saved_calls::SavedCalls;
