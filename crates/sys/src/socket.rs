@@ -387,6 +387,11 @@ pub mod name {
     pub const V6ONLY: O = (libc::IPPROTO_IPV6, libc::IPV6_V6ONLY);
     pub const NODELAY: O = (libc::IPPROTO_TCP, libc::TCP_NODELAY);
     pub const CORK: O = (libc::IPPROTO_TCP, libc::TCP_CORK);
+    pub const REUSEPORT: O = (libc::SOL_SOCKET, libc::SO_REUSEPORT);
+    pub const KEEPCNT: O = (libc::IPPROTO_TCP, libc::TCP_KEEPCNT);
+    pub const KEEPIDLE: O = (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE);
+    pub const KEEPINTVL: O = (libc::IPPROTO_TCP, libc::TCP_KEEPINTVL);
+    pub const USER_TIMEOUT: O = (libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT);
 }
 
 pub const ECONNRESET: Errno = Errno(libc::ECONNRESET);

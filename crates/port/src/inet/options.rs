@@ -48,6 +48,9 @@ const L_NETNS: u8 = 38;
 const L_SHOW_ECONNRESET: u8 = 39;
 const L_DELIMITER: u8 = 40;
 const BIND_TO_DEVICE: u8 = 42;
+/// An option of Windows, and one of SCTP sockets.
+const EXCLUSIVEADDRUSE: u8 = 19;
+const L_NON_BLOCK_SEND: u8 = 50;
 const DEBUG: u8 = 99;
 
 /// Options that map to one integer option of the system: number here, level and name there, and
@@ -66,12 +69,19 @@ const NUMBERS: &[(u8, (i32, i32), bool)] = &[
     (12, n::MULTICAST_TTL, false),
     (13, n::MULTICAST_LOOP, false),
     (16, n::V6ONLY, true),
+    // `reuseport` and `reuseport_lb`, which are the same here.
+    (17, n::REUSEPORT, false),
+    (18, n::REUSEPORT, false),
     (TCLASS, n::TCLASS, true),
     (43, n::RECVTOS, true),
     (44, n::RECVTCLASS, true),
     (TTL, n::TTL, true),
     (47, n::RECVTTL, true),
     (48, n::CORK, false),
+    (51, n::KEEPCNT, false),
+    (52, n::KEEPIDLE, false),
+    (53, n::KEEPINTVL, false),
+    (54, n::USER_TIMEOUT, false),
 ];
 
 fn packet_kind(code: i32) -> Option<(PacketKind, bool)> {
@@ -239,6 +249,7 @@ fn set_local(s: &mut Inet, opt: u8, v: i32) -> Option<()> {
         L_READ_PACKETS => {}
         L_SHOW_ECONNRESET => s.show_econnreset = tcp && v != 0,
         L_DELIMITER => s.delimiter = v as u8,
+        EXCLUSIVEADDRUSE | L_NON_BLOCK_SEND => {}
         DEBUG => s.debug = v != 0,
         _ => return None,
     }
@@ -427,6 +438,7 @@ pub fn get(s: &Inet, bytes: &[u8]) -> Option<Vec<u8>> {
             L_READ_PACKETS => s.read_packets,
             L_SHOW_ECONNRESET => s.show_econnreset as i32,
             DEBUG => s.debug as i32,
+            EXCLUSIVEADDRUSE | L_NON_BLOCK_SEND => 0,
             _ => return None,
         };
         out.push(opt);
