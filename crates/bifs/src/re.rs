@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use kvik_heap::{Heap, SuspendedState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_sys::pcre::{opt, CompileError, Dialect, Pattern};
+use kvik_sys::pcre::{opt, CompileError, Pattern, PcreDialect};
 use kvik_sys::pcre_match::{Group, MatchError, MatchSubject, Matching};
 use kvik_term::{am, Atom, Term, View};
 
@@ -30,10 +30,10 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 /// The PCRE whose patterns the release takes.
-pub fn dialect() -> Dialect {
+pub fn dialect() -> PcreDialect {
     match kvik_release::current().has_pcre2() {
-        true => Dialect::Pcre2,
-        false => Dialect::Pcre8,
+        true => PcreDialect::Pcre2,
+        false => PcreDialect::Pcre8,
     }
 }
 
@@ -102,8 +102,8 @@ fn in_erlang<'h>(p: &'h Proc, f: Atom, a: &[Term<'h>]) -> Raised {
 fn version_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let pcre2 = kvik_sys::pcre::version();
     let text = match dialect() {
-        Dialect::Pcre8 => format!("{VERSION} {}", pcre2.split(' ').nth(1).unwrap_or_default()),
-        Dialect::Pcre2 => pcre2,
+        PcreDialect::Pcre8 => format!("{VERSION} {}", pcre2.split(' ').nth(1).unwrap_or_default()),
+        PcreDialect::Pcre2 => pcre2,
     };
     Ok(p.heap.binary(text.as_bytes()))
 }
@@ -120,8 +120,8 @@ pub fn pattern_term<'h>(p: &'h Proc, c: &Arc<Pattern>, how: How, binary: &[u8]) 
         Term::int((how.options & opt::UTF != 0) as i32),
         Term::int(crlf as i32),
         match dialect() {
-            Dialect::Pcre8 => p.heap.binary(binary),
-            Dialect::Pcre2 => p.heap.magic_ref(Arc::new(Regex(c.clone()))),
+            PcreDialect::Pcre8 => p.heap.binary(binary),
+            PcreDialect::Pcre2 => p.heap.magic_ref(Arc::new(Regex(c.clone()))),
         },
     ])
 }
@@ -129,7 +129,7 @@ pub fn pattern_term<'h>(p: &'h Proc, c: &Arc<Pattern>, how: How, binary: &[u8]) 
 fn error_term<'h>(p: &'h Proc, e: &CompileError, in_run: bool) -> Term<'h> {
     let h = &p.heap;
     let (mut text, mut offset) = (e.text.as_str(), e.offset);
-    if dialect() == Dialect::Pcre8 {
+    if dialect() == PcreDialect::Pcre8 {
         text = OLD_TEXTS.iter().find(|(c, _)| *c == e.code).map_or(text, |(_, t)| t);
         // The old PCRE reported these two one byte earlier.
         offset -= (matches!(e.code, 143 | 147) && e.offset > 0) as usize;
@@ -193,11 +193,11 @@ fn parts(t: Term<'_>) -> Option<(bool, Stored)> {
         return None;
     }
     let stored = match dialect() {
-        Dialect::Pcre8 => {
+        PcreDialect::Pcre8 => {
             let b = stored.as_bits().filter(|b| b.is_binary())?;
             Stored::Binary(b.to_bytes().into_owned())
         }
-        Dialect::Pcre2 => {
+        PcreDialect::Pcre2 => {
             Stored::Regex(Heap::resource_ref(stored)?.downcast_ref::<Regex>()?.0.clone())
         }
     };

@@ -1,6 +1,6 @@
 //! Options of `re:compile/2` and `re:run/3`.
 
-use kvik_sys::pcre::{opt, Dialect};
+use kvik_sys::pcre::{opt, PcreDialect};
 use kvik_sys::pcre_match::MatchOpts;
 use kvik_term::{am, Atom, Term};
 
@@ -84,11 +84,11 @@ fn find(table: &[(Atom, u32)], a: Atom) -> Option<u32> {
 }
 
 impl<'h> Options<'h> {
-    pub fn parse(t: Term<'h>, dialect: Dialect) -> Option<Options<'h>> {
+    pub fn parse(t: Term<'h>, dialect: PcreDialect) -> Option<Options<'h>> {
         let mut o = Options::default();
         for e in t.list_to_vec()? {
             match e.as_atom() {
-                Some(am::export) if dialect == Dialect::Pcre2 => {
+                Some(am::export) if dialect == PcreDialect::Pcre2 => {
                     (o.export, o.only_compile) = (true, true);
                 }
                 Some(a) => o.flag(a)?,
@@ -119,7 +119,7 @@ impl<'h> Options<'h> {
         }
         Some(())
     }
-    fn pair(&mut self, t: Term<'h>, dialect: Dialect) -> Option<()> {
+    fn pair(&mut self, t: Term<'h>, dialect: PcreDialect) -> Option<()> {
         let int =
             |t: Term<'_>| t.as_small().and_then(|i| i32::try_from(i).ok()).filter(|i| *i >= 0);
         let (key, value, kind) = match *t.as_tuple()?.elements() {
@@ -129,7 +129,7 @@ impl<'h> Options<'h> {
         };
         if key == am::newline {
             self.how.newline = match value.as_atom()? {
-                am::nul if dialect == Dialect::Pcre2 => opt::NEWLINE_NUL,
+                am::nul if dialect == PcreDialect::Pcre2 => opt::NEWLINE_NUL,
                 convention => find(NEWLINES, convention)?,
             };
             return Some(());

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use kvik_sys::pcre::{opt, CompileError, Dialect, Pattern};
+use kvik_sys::pcre::{opt, CompileError, Pattern, PcreDialect};
 
 /// Lookbehind errors: not of fixed length, and branch too long.
 const LOOKBEHIND: i32 = 125;
@@ -14,9 +14,9 @@ pub fn compile(
     options: u32,
     newline: u32,
     bsr: u32,
-    dialect: Dialect,
+    dialect: PcreDialect,
 ) -> Result<Pattern, CompileError> {
-    if dialect == Dialect::Pcre2 {
+    if dialect == PcreDialect::Pcre2 {
         return Pattern::compile(source, options, newline, bsr, dialect);
     }
     let text = classes_as_before(source, options);

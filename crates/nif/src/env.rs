@@ -12,8 +12,8 @@ use crate::abi::Native;
 use crate::iovec::Vectors;
 
 use crate::library::NifLibrary;
-use crate::options::Loading;
 use crate::pointers::{CTerm, OutPointer, Word};
+use crate::resource_types::Loading;
 
 /// A request by `enif_schedule_nif`: called instead of returning the NIF's value.
 pub struct ScheduledNif {

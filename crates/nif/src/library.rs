@@ -9,7 +9,17 @@ use kvik_term::Atom;
 
 use crate::abi::{LibraryCallback, Unload};
 use crate::env::NifEnv;
-use crate::options::LibraryOptions;
+
+/// The options of a library.
+#[derive(Copy, Clone, Default)]
+pub struct LibraryOptions {
+    /// The VM halts only when no call into the library is under way.
+    pub delay_halt: bool,
+    /// Called when the VM halts.
+    pub on_halt: Option<LibraryCallback>,
+    /// Called by each scheduler before the library is unloaded.
+    pub on_unload_thread: Option<LibraryCallback>,
+}
 
 /// An open library, for one version of one module.
 pub struct NifLibrary {

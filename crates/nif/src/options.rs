@@ -5,30 +5,11 @@ use std::mem::MaybeUninit;
 
 use crate::abi::LibraryCallback;
 use crate::env::EnvPtr;
-use crate::resource_types::Opened;
 
 /// `ErlNifOption`
 const DELAY_HALT: c_int = 1;
 const ON_HALT: c_int = 2;
 const ON_UNLOAD_THREAD: c_int = 3;
-
-/// The options of a library.
-#[derive(Copy, Clone, Default)]
-pub struct LibraryOptions {
-    /// The VM halts only when no call into the library is under way.
-    pub delay_halt: bool,
-    /// Called when the VM halts.
-    pub on_halt: Option<LibraryCallback>,
-    /// Called by each scheduler before the library is unloaded.
-    pub on_unload_thread: Option<LibraryCallback>,
-}
-
-/// What a library has set up in its `load` or `upgrade`; takes effect when that succeeds.
-#[derive(Default)]
-pub struct Loading {
-    pub types: Vec<Opened>,
-    pub options: LibraryOptions,
-}
 
 /// Sets an option, which can be set once. Returns 0, or an error code.
 ///

@@ -12,7 +12,7 @@ use kvik_term::Atom;
 
 use crate::abi::{Dtor, TypeInit};
 use crate::env::EnvPtr;
-use crate::library::NifLibrary;
+use crate::library::{LibraryOptions, NifLibrary};
 use crate::pointers::{CStrPtr, In, OutPointer};
 
 /// `ERL_NIF_RT_CREATE`, `ERL_NIF_RT_TAKEOVER`.
@@ -43,6 +43,13 @@ pub type TypePtr = Option<&'static ResourceType>;
 pub struct Opened {
     ty: &'static ResourceType,
     calls: TypeInit,
+}
+
+/// What a library has set up in its `load` or `upgrade`; takes effect when that succeeds.
+#[derive(Default)]
+pub struct Loading {
+    pub types: Vec<Opened>,
+    pub options: LibraryOptions,
 }
 
 type Types = HashMap<(Atom, Vec<u8>), &'static ResourceType>;

@@ -31,7 +31,7 @@ pub mod opt {
 
 /// Which PCRE's patterns are compiled.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Dialect {
+pub enum PcreDialect {
     /// PCRE 8, which OTP had before 28.
     Pcre8,
     Pcre2,
@@ -67,7 +67,7 @@ struct Source {
     options: u32,
     newline: u32,
     bsr: u32,
-    dialect: Dialect,
+    dialect: PcreDialect,
 }
 
 impl Source {
@@ -79,7 +79,7 @@ impl Source {
         let made = unsafe {
             let ctx = sys::pcre2_compile_context_create_8(ptr::null_mut());
             if !ctx.is_null() {
-                if self.dialect == Dialect::Pcre8 {
+                if self.dialect == PcreDialect::Pcre8 {
                     sys::pcre2_set_character_tables_8(ctx, latin1_tables().as_ptr());
                     // Lookbehinds must be of fixed length, and a lookaround may move a match.
                     sys::pcre2_set_max_varlookbehind_8(ctx, 0);
@@ -140,10 +140,10 @@ impl Pattern {
         options: u32,
         newline: u32,
         bsr: u32,
-        dialect: Dialect,
+        dialect: PcreDialect,
     ) -> Result<Pattern, CompileError> {
         let utf = options & opt::UTF != 0;
-        if dialect == Dialect::Pcre2 {
+        if dialect == PcreDialect::Pcre2 {
             let source = Source { pattern: pattern.to_vec(), options, newline, bsr, dialect };
             return match source.compile(0) {
                 Ok(code) => Ok(Pattern { code, stopping: OnceLock::new(), source, utf }),
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn captures_names_and_errors() {
-        for dialect in [Dialect::Pcre8, Dialect::Pcre2] {
+        for dialect in [PcreDialect::Pcre8, PcreDialect::Pcre2] {
             let p = Pattern::compile(b"(?<x>a+)(b)?(c)", 0, 0, 0, dialect).unwrap();
             assert_eq!(p.captures(), 3);
             assert_eq!(p.names(), [(b"x".to_vec(), 1)]);
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn deep_nesting_is_refused_in_each_dialect() {
-        for (dialect, most) in [(Dialect::Pcre8, 798), (Dialect::Pcre2, 1999)] {
+        for (dialect, most) in [(PcreDialect::Pcre8, 798), (PcreDialect::Pcre2, 1999)] {
             let nested = |n: usize| ["(".repeat(n), ")".repeat(n)].concat();
             let compile = |n| Pattern::compile(nested(n).as_bytes(), 0, 0, 0, dialect);
             assert!(compile(most).is_ok(), "{dialect:?}");
@@ -355,7 +355,7 @@ mod tests {
 
     #[test]
     fn serialized_code_begins_as_pcre2_has_it() {
-        let p = Pattern::compile(b"a(b)", 0, 0, 0, Dialect::Pcre2).unwrap();
+        let p = Pattern::compile(b"a(b)", 0, 0, 0, PcreDialect::Pcre2).unwrap();
         let bytes = p.serialized().unwrap();
         assert_eq!(bytes[..4], 0x50523253_u32.to_ne_bytes());
     }

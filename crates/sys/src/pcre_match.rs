@@ -386,10 +386,10 @@ fn stack() -> Option<DefaultStack> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pcre::{opt, Dialect};
+    use crate::pcre::{opt, PcreDialect};
 
     fn begin<'s>(pattern: &str, options: u32, s: &'s [u8], opts: MatchOpts) -> Matching<'s> {
-        let p = Pattern::compile(pattern.as_bytes(), options, 0, 0, Dialect::Pcre8).unwrap();
+        let p = Pattern::compile(pattern.as_bytes(), options, 0, 0, PcreDialect::Pcre8).unwrap();
         Matching::new(Arc::new(p), MatchSubject::Bytes(s.into()), 0, opts)
     }
     fn turns(m: &mut Matching<'_>, steps: usize) -> (usize, MatchResult) {
@@ -455,7 +455,7 @@ mod tests {
         let mut m = begin("", opt::UTF, s.as_bytes(), opts);
         m.start = 3;
         assert_eq!(turns(&mut m, 1).1, Err(MatchError::BadUtf));
-        let p = Pattern::compile("𝄞$".as_bytes(), opt::UTF, 0, 0, Dialect::Pcre8);
+        let p = Pattern::compile("𝄞$".as_bytes(), opt::UTF, 0, 0, PcreDialect::Pcre8);
         let p = Arc::new(p.unwrap());
         let mut m = Matching::new(p, MatchSubject::Text(&s[..13]), 2, opts);
         assert_eq!(m.run(&mut 100), Some(Ok(Some(vec![Some((9, 13))]))));
