@@ -67,8 +67,8 @@ fn update_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Ok(a[0]);
     }
     count_fields(p, updates.len() + r.values().len());
-    let mut given: Vec<_> = map::iter(updates).collect();
-    given.sort_by(|x, y| cmp::key_order(x.0, y.0));
+    let mut given: Vec<_> = map::iter(updates).map(|(k, v)| [k, v]).collect();
+    given.sort_by(|x, y| cmp::key_order(x[0], y[0]));
     let merged = merge(d, &given, |i| r.values().get(i).copied());
     let values = merged.map_err(|e| match e {
         FieldError::Unknown(key) | FieldError::NoValue(key) => {

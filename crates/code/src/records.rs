@@ -28,6 +28,19 @@ impl<'h> RecordInfo<'h> {
         let [definition, defaults, required] = literal.as_tuple_n()?;
         Some(RecordInfo { definition, defaults: defaults.as_tuple()?.elements(), required })
     }
+    /// The number of its keys.
+    pub fn field_count(&self) -> usize {
+        self.defaults.len()
+    }
+    /// The default value of the key at an index, if it has one, for indexes in ascending order.
+    pub fn ascending_defaults(&self) -> impl FnMut(usize) -> Option<Term<'h>> + 'h {
+        let mut required = self.required.list().filter_map(Term::as_usize).peekable();
+        let defaults = self.defaults;
+        move |i| {
+            while required.next_if(|r| *r < i).is_some() {}
+            defaults.get(i).copied().filter(|_| required.peek() != Some(&i))
+        }
+    }
     /// The default value of each key that has one.
     pub fn defaults(&self) -> Vec<Option<Term<'h>>> {
         let mut all: Vec<_> = self.defaults.iter().copied().map(Some).collect();

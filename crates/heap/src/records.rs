@@ -68,24 +68,25 @@ pub enum FieldError<'h> {
 }
 
 /// The values of a record, in the order of its keys: those given, which are sorted by
-/// [`cmp::key_order`], and for the other keys what `other` returns for their index.
+/// [`cmp::key_order`], and for the other keys what `other` returns for their index, which it gets in
+/// ascending order.
 pub fn merge<'h>(
     d: RecordDef<'h>,
-    given: &[(Term<'h>, Term<'h>)],
-    other: impl Fn(usize) -> Option<Term<'h>>,
+    given: &[[Term<'h>; 2]],
+    mut other: impl FnMut(usize) -> Option<Term<'h>>,
 ) -> Result<SmallVec<[Term<'h>; 16]>, FieldError<'h>> {
     let mut given = given.iter().peekable();
     let mut values = SmallVec::with_capacity(d.keys().len());
     let mut missing = None;
     for (i, key) in d.keys().iter().enumerate() {
-        let value = match given.next_if(|(k, _)| k.same(*key)) {
-            Some((_, value)) => Some(*value),
+        let value = match given.next_if(|[k, _]| k.same(*key)) {
+            Some([_, value]) => Some(*value),
             None => other(i),
         };
         values.push(value.unwrap_or_else(|| *missing.get_or_insert(*key)));
     }
     match (given.next(), missing) {
-        (Some((key, _)), _) => Err(FieldError::Unknown(*key)),
+        (Some([key, _]), _) => Err(FieldError::Unknown(*key)),
         (None, Some(key)) => Err(FieldError::NoValue(key)),
         (None, None) => Ok(values),
     }
@@ -136,8 +137,8 @@ mod tests {
         let m = atoms(&["m", "r"]);
         let keys = atoms(&["c", "a", "b"]);
         let d = h.record_definition([m[0], m[1]], false, &keys).unwrap().definition;
-        let at = |i: usize| (d.keys()[i], Term::int(i as i32));
-        let merged = |given: &[(Term<'_>, Term<'_>)], has: usize| match merge(d, given, |i| {
+        let at = |i: usize| [d.keys()[i], Term::int(i as i32)];
+        let merged = |given: &[[Term<'_>; 2]], has: usize| match merge(d, given, |i| {
             (i < has).then_some(Term::NIL)
         }) {
             Ok(values) => values.iter().map(|v| v.as_small().unwrap_or(-1)).collect(),
@@ -147,7 +148,7 @@ mod tests {
         assert_eq!(merged(&[at(0), at(2)], 3), [0, -1, 2]);
         assert_eq!(merged(&[], 3), [-1; 3]);
         assert_eq!(merged(&[at(2)], 1), [-3, 1]);
-        assert_eq!(merged(&[at(0), (Term::NIL, Term::NIL)], 0), [-2]);
+        assert_eq!(merged(&[at(0), [Term::NIL; 2]], 0), [-2]);
     }
 
     #[test]

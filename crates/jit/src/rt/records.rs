@@ -49,9 +49,8 @@ impl Making {
         }
     }
     /// The operands behind the first one: sorted keys and their values.
-    fn given<'h>(self, p: &'h Proc, args: Operands) -> Vec<(Term<'h>, Term<'h>)> {
-        let pair = |i| (args.term(p, i), args.term(p, i + 1));
-        (1..self.operands).step_by(2).map(pair).collect()
+    fn given<'h>(self, p: &'h Proc, args: Operands) -> &'h [[Term<'h>; 2]] {
+        args.terms(p, self.operands).get(1..).map_or(&[], |pairs| pairs.as_chunks().0)
     }
 }
 
@@ -89,11 +88,10 @@ fn create_by<'h>(
     args: Operands,
     making: Making,
 ) -> u64 {
-    let defaults = info.defaults();
-    if let Some(result) = making.collected(p, regs, defaults.len()) {
+    if let Some(result) = making.collected(p, regs, info.field_count()) {
         return result;
     }
-    make(p, info.definition, &making.given(p, args), |i| *defaults.get(i)?)
+    make(p, info.definition, making.given(p, args), info.ascending_defaults())
 }
 
 /// A record with other values for some fields. Operands: the record, keys and values.
@@ -106,14 +104,14 @@ pub extern "C" fn update(p: &Proc, regs: &Regs, args: Operands, extra: u64) -> u
     if let Some(result) = making.collected(p, regs, r.values().len()) {
         return result;
     }
-    make(p, r.definition_term(), &making.given(p, args), |i| r.values().get(i).copied())
+    make(p, r.definition_term(), making.given(p, args), |i| r.values().get(i).copied())
 }
 
 fn make<'h>(
     p: &'h Proc,
     definition: Term<'h>,
-    given: &[(Term<'h>, Term<'h>)],
-    other: impl Fn(usize) -> Option<Term<'h>>,
+    given: &[[Term<'h>; 2]],
+    other: impl FnMut(usize) -> Option<Term<'h>>,
 ) -> u64 {
     let Some(d) = RecordDef::of(definition) else { return NONE };
     match merge(d, given, other) {
