@@ -82,12 +82,13 @@ fn later_section(release: &Release, all: &[Native], before: &[Native]) -> String
         .filter(|n| !have.contains(&n.key()))
         .map(|n| format!("`{}:{}/{}`", n.module, n.name, n.arity))
         .collect();
+    let said = match missing.len() {
+        0 => "none of them is missing here".into(),
+        n => format!("{n} of them are missing here: {}", missing.join(", ")),
+    };
     format!(
-        "\n### {release}\n{} BIFs and NIFs are there that the release above does not have; {} of them \
-         are missing here: {}.\n",
-        new().count(),
-        missing.len(),
-        missing.join(", ")
+        "\n### {release}\n{} BIFs and NIFs are there that the release above does not have; {said}.\n",
+        new().count()
     )
 }
 
