@@ -141,8 +141,8 @@ pub fn send_message(
 /// The part of the room that was written.
 pub fn receive(fd: RawFd, room: &mut [MaybeUninit<u8>], flags: i32) -> Result<&mut [u8]> {
     let (p, len) = (room.as_mut_ptr(), room.len());
-    // SAFETY: the room is ours to write.
     let n = retry(|| {
+        // SAFETY: the room is ours to write.
         syscall_counters::read(unsafe { libc::recv(fd, p.cast(), len, flags | RECEIVE) })
     })?;
     Ok(written(room, n))
