@@ -8,7 +8,7 @@ main() ->
      || Args <- ["-S since27_start_flag", "-S since27_start_flag show", "-S since27_start_flag show a b",
                  "-S since27_start_flag show a -- b", "-S since27_start_flag show +S 1 -noinput -extra x -S y -run z",
                  "plain -flag x -- more -S since27_start_flag show 1 2", "-flag -S", "-S no_such_module f",
-                 "-s init stop -extra -S since27_start_flag show", "-run since27_start_flag start -S since27_start_flag show last"]],
+                 "-run since27_start_flag start -S since27_start_flag show last"]],
     t:p({environment, run("ERL_ZFLAGS='-last z' ERL_FLAGS='-flags' ERL_AFLAGS='-first'", "-S since27_start_flag show x")}).
 
 %% Status and output of a machine like this one (VM, as the runner has it).
