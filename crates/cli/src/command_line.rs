@@ -26,11 +26,11 @@ pub struct CommandLine {
 /// `+` flags that take a value: the next argument, or the rest of the same word.
 const WITH_VALUE: &[&str] = &[
     "a", "A", "C", "e", "i", "n", "P", "Q", "t", "T", "R", "W", "K", "IOt", "IOp", "IOPt", "IOPp",
-    "IOs", "JPcover", "JPperf", "JDdump", "JMsingle", "S", "SP", "SDcpu", "SDPcpu", "SDio", "sbt", "sbwtdcpu",
-    "sbwtdio", "sbwt", "scl", "sct", "secio", "sfwi", "stbt", "swct", "swtdcpu", "swtdio", "swt",
-    "sws", "sss", "sssdcpu", "sssdio", "spp", "sub", "hms", "hmbs", "hpds", "hmax", "hmaxk",
-    "hmaxel", "hmaxib", "hmqd", "pad", "h", "rg", "pc", "zdbbl", "zdntgc", "zebwt", "zhft",
-    "zosrl", "web",
+    "IOs", "JPcover", "JPperf", "JDdump", "JMsingle", "S", "SP", "SDcpu", "SDPcpu", "SDio", "sbt",
+    "sbwtdcpu", "sbwtdio", "sbwt", "scl", "sct", "secio", "sfwi", "stbt", "swct", "swtdcpu",
+    "swtdio", "swt", "sws", "sss", "sssdcpu", "sssdio", "spp", "sub", "hms", "hmbs", "hpds",
+    "hmax", "hmaxk", "hmaxel", "hmaxib", "hmqd", "pad", "h", "rg", "pc", "zdbbl", "zdntgc",
+    "zebwt", "zhft", "zosrl", "web",
 ];
 /// A flag whose value is a directory.
 const DIRECTORY: &str = "JPperfdirectory";

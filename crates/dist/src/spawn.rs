@@ -345,6 +345,11 @@ impl RemoteSpawn<'_> {
         self.reply(from, flags, child, told);
         let token = self.token.unwrap_or_default();
         s.proc().put_with_token(args, token);
+        if kvik_release::current().has_spawn_init_message() {
+            // `erts_internal:dist_spawn_init/1` waits for it behind the arguments.
+            let init = OwnedTerm::immediate(am::dist_spawn_init.into());
+            s.proc().put_with_token(init, OwnedTerm::default());
+        }
         s.go();
         Some(())
     }

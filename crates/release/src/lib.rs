@@ -285,6 +285,12 @@ impl Release {
         self.number >= 26
     }
 
+    /// Whether a process spawned from another node gets a message behind its arguments, which tells
+    /// whether those could be decoded.
+    pub fn has_spawn_init_message(&self) -> bool {
+        self.number >= 26
+    }
+
     /// Whether there are trace sessions. Without them `set_on_link` is ignored by `link/1`, and an
     /// exception is reported as a return only to the caller of the last traced function.
     pub fn has_trace_sessions(&self) -> bool {
