@@ -52,12 +52,12 @@ fn system_wall_nanos() -> i64 {
 /// Notices that the system's time of day is set.
 pub struct ClockSetWatch(
     #[cfg_attr(feature = "simulation", expect(dead_code, reason = "a simulation sets no clock"))]
-    sys::ClockSetWatch,
+    sys::ClockSetTimer,
 );
 
 impl ClockSetWatch {
     pub fn new() -> io::Result<ClockSetWatch> {
-        Ok(ClockSetWatch(sys::ClockSetWatch::new()?))
+        Ok(ClockSetWatch(sys::ClockSetTimer::new()?))
     }
     /// Waits until the time has been set since the last call. The clock of a simulation jumps when
     /// it is read, so there a second is waited for.

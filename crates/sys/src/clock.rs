@@ -61,14 +61,14 @@ pub fn thread_sleeps() -> i64 {
     }
 }
 
-/// Notices that the system's time of day is set.
-pub struct ClockSetWatch(OwnedFd);
+/// A timer that never rings, and ends a wait when the time of day is set (timerfd_create(2)).
+pub struct ClockSetTimer(OwnedFd);
 
 /// Seconds since 1970 of a moment that does not come.
 const NEVER: libc::time_t = 1 << 33;
 
-impl ClockSetWatch {
-    pub fn new() -> Result<ClockSetWatch> {
+impl ClockSetTimer {
+    pub fn new() -> Result<ClockSetTimer> {
         // SAFETY: the call takes no memory.
         let fd = check(unsafe { libc::timerfd_create(libc::CLOCK_REALTIME, libc::TFD_CLOEXEC) })?;
         // SAFETY: the descriptor is new, and nobody else's.
@@ -81,7 +81,7 @@ impl ClockSetWatch {
         check(unsafe {
             libc::timerfd_settime(fd.as_raw_fd(), flags, &never, std::ptr::null_mut())
         })?;
-        Ok(ClockSetWatch(fd))
+        Ok(ClockSetTimer(fd))
     }
     /// Waits until the time has been set since the last call.
     pub fn wait(&self) -> Result<()> {
