@@ -46,7 +46,7 @@ inside() ->
     do(set, fun(H) -> [erlang:dist_ctrl_set_opt(H, get_size, B) || B <- [true, false, false, true]] end),
     do(empty, fun(H) -> erlang:dist_ctrl_get_data(H) end),
     do(bad_opt, fun(H) -> erlang:dist_ctrl_get_opt(H, other) end),
-    do(bad_set, fun(H) -> erlang:dist_ctrl_set_opt(H, get_size, maybe) end),
+    do(bad_set, fun(H) -> erlang:dist_ctrl_set_opt(H, get_size, 'maybe') end),
     do(bad_set, fun(H) -> erlang:dist_ctrl_set_opt(H, other, true) end),
     do(bad_handle, fun(_) -> erlang:dist_ctrl_get_data(make_ref()) end),
     do(bad_handle, fun(_) -> erlang:dist_ctrl_get_data_notification(x) end),
