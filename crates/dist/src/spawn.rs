@@ -348,7 +348,7 @@ impl RemoteSpawn<'_> {
         if kvik_release::current().has_spawn_init_message() {
             // `erts_internal:dist_spawn_init/1` waits for it behind the arguments.
             let init = OwnedTerm::immediate(am::dist_spawn_init.into());
-            s.proc().put_with_token(init, OwnedTerm::default());
+            s.proc().put_from_system(init);
         }
         s.go();
         Some(())

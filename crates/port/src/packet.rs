@@ -19,6 +19,23 @@ pub enum PacketKind {
     SslTls,
 }
 
+impl PacketKind {
+    /// Bytes of the smallest part of a packet that may tell its length. `None`: there are no
+    /// packets. Of a line, any byte may be the last.
+    pub fn least_header(self) -> Option<usize> {
+        Some(match self {
+            PacketKind::Raw => return None,
+            PacketKind::Length(n) => n.into(),
+            PacketKind::Asn1 => 2,
+            PacketKind::SunRm | PacketKind::Tpkt => 4,
+            PacketKind::SslTls => 5,
+            PacketKind::Fcgi => 8,
+            PacketKind::Cdr => 12,
+            PacketKind::Line | PacketKind::Http | PacketKind::HttpHeader => 1,
+        })
+    }
+}
+
 /// Size limits of a packet, 0 for none, and the line delimiter.
 #[derive(Copy, Clone, Debug)]
 pub struct PacketLimits {

@@ -333,7 +333,7 @@ impl Proc {
     }
     /// The same for a message that tracing of messages does not report.
     pub fn put_with_token(&self, m: OwnedTerm, token: OwnedTerm) {
-        if !token.term().is_nil() {
+        if !token.term().is_nil() && !token.term().is_atom(am::undefined) {
             self.carry();
         }
         match self.flag(flag::SEQ) {
@@ -341,8 +341,15 @@ impl Proc {
             false => self.messages().push(m),
         }
     }
+    /// The same for a message of the system, whose receiver keeps the token that it has.
+    pub fn put_from_system(&self, m: OwnedTerm) {
+        self.put_with_token(m, OwnedTerm::immediate(am::undefined.into()))
+    }
     /// A message with this token information was taken.
     pub(crate) fn seq_received(&self, token: &OwnedTerm, m: Term<'_>) {
+        if token.term().is_atom(am::undefined) {
+            return;
+        }
         // Uses fragments, as the caller may rely on words reserved in the block.
         self.heap.in_fragments(|| {
             let t = self.heap.copy(token.term());

@@ -127,6 +127,8 @@ pub(crate) struct Inet {
     exit_on_close: bool,
     read_packets: i32,
     show_econnreset: bool,
+    /// Whether bytes behind a packet may be read with it.
+    read_ahead: bool,
     /// Other code reads and writes the descriptor (`inet:ignorefd`).
     ignored: bool,
     /// The descriptor came from outside, and is not closed with the socket. Another port may use it
@@ -213,6 +215,7 @@ impl Inet {
             exit_on_close: true,
             read_packets: 5,
             show_econnreset: false,
+            read_ahead: true,
             ignored: false,
             adopted: false,
             duplicate: None,
@@ -264,6 +267,7 @@ impl Inet {
             send_timeout_close: self.send_timeout_close,
             exit_on_close: self.exit_on_close,
             show_econnreset: self.show_econnreset,
+            read_ahead: self.read_ahead,
             linger_zero: self.linger_zero,
             ..Inet::new(Proto::Tcp)
         }

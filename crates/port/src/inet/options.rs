@@ -50,6 +50,7 @@ const L_DELIMITER: u8 = 40;
 const BIND_TO_DEVICE: u8 = 42;
 /// An option of Windows, and one of SCTP sockets.
 const EXCLUSIVEADDRUSE: u8 = 19;
+const L_READ_AHEAD: u8 = 49;
 const L_NON_BLOCK_SEND: u8 = 50;
 const DEBUG: u8 = 99;
 
@@ -248,6 +249,7 @@ fn set_local(s: &mut Inet, opt: u8, v: i32) -> Option<()> {
         L_READ_PACKETS if !tcp => s.read_packets = positive(v)?,
         L_READ_PACKETS => {}
         L_SHOW_ECONNRESET => s.show_econnreset = tcp && v != 0,
+        L_READ_AHEAD => s.read_ahead = !tcp || v != 0,
         L_DELIMITER => s.delimiter = v as u8,
         EXCLUSIVEADDRUSE | L_NON_BLOCK_SEND => {}
         DEBUG => s.debug = v != 0,
@@ -437,6 +439,7 @@ pub fn get(s: &Inet, bytes: &[u8]) -> Option<Vec<u8>> {
             L_PACKET_SIZE => s.packet_size as i32,
             L_READ_PACKETS => s.read_packets,
             L_SHOW_ECONNRESET => s.show_econnreset as i32,
+            L_READ_AHEAD => s.read_ahead as i32,
             DEBUG => s.debug as i32,
             EXCLUSIVEADDRUSE | L_NON_BLOCK_SEND => 0,
             _ => return None,

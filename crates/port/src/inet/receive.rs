@@ -214,7 +214,7 @@ impl Inet {
         if !self.input.is_allocated() {
             self.input.size = if request > 0 { request } else { self.buffer };
             self.input.remain = request;
-            return Ok(self.input.size);
+            return Ok(if request > 0 { request } else { self.header_room(self.input.size) });
         }
         if request > 0 {
             let n = self.input.filled().len();
@@ -234,9 +234,21 @@ impl Inet {
             Next::Need { read, exact } => {
                 if exact {
                     self.input.remain = read;
+                    return Ok(read);
                 }
-                Ok(read)
+                Ok(self.header_room(read))
             }
+        }
+    }
+
+    /// How many bytes to read while a packet's length is not known: so many, or without
+    /// `read_ahead` as few as may tell it.
+    fn header_room(&self, room: usize) -> usize {
+        match self.packet.least_header() {
+            Some(least) if !self.read_ahead => {
+                least.saturating_sub(self.input.filled().len()).max(1)
+            }
+            _ => room,
         }
     }
 
