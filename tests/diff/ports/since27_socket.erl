@@ -2,29 +2,9 @@
 %% What the module socket has more, or answers otherwise, since OTP 27.
 -module(since27_socket).
 -export([main/0]).
+-import(s, [any/0, pair/0, close/1, arrived/2]).
 
 main() -> accepting(), connecting(), options(), ioctls(), ranges(), nets(), commands(), backend().
-
-any() -> #{family => inet, addr => loopback, port => 0}.
-
-pair() ->
-    {ok, L} = socket:open(inet, stream, tcp),
-    ok = socket:bind(L, any()),
-    ok = socket:listen(L),
-    {ok, Addr} = socket:sockname(L),
-    {ok, C} = socket:open(inet, stream, tcp),
-    ok = socket:connect(C, Addr),
-    {ok, A} = socket:accept(L),
-    {L, C, A}.
-
-close(All) -> [ok = socket:close(S) || S <- All].
-
-%% waits until N bytes have come
-arrived(S, N) ->
-    case socket:ioctl(S, nread) of
-        {ok, N} -> ok;
-        {ok, _} -> timer:sleep(2), arrived(S, N)
-    end.
 
 accepting() ->
     {ok, L} = socket:open(inet, stream, tcp),

@@ -2,33 +2,13 @@
 %% Receives of the module socket since OTP 27: less comes than was asked for, the stream ends, polls.
 -module(since27_socket_receive).
 -export([main/0]).
+-import(s, [any/0, pair/0, close/1, arrived/2]).
 
 main() -> partial(), kept(), peeked(), rounds(), ends(), counters(), waiting().
-
-any() -> #{family => inet, addr => loopback, port => 0}.
-
-pair() ->
-    {ok, L} = socket:open(inet, stream, tcp),
-    ok = socket:bind(L, any()),
-    ok = socket:listen(L),
-    {ok, Addr} = socket:sockname(L),
-    {ok, C} = socket:open(inet, stream, tcp),
-    ok = socket:connect(C, Addr),
-    {ok, A} = socket:accept(L),
-    {L, C, A}.
-
-close(All) -> [ok = socket:close(S) || S <- All].
 
 read_counters(S) ->
     #{counters := C} = socket:info(S),
     maps:with([read_byte, read_fails, read_pkg, read_pkg_max, read_tries, read_waits], C).
-
-%% waits until N bytes have come
-arrived(S, N) ->
-    case socket:ioctl(S, nread) of
-        {ok, N} -> ok;
-        {ok, _} -> timer:sleep(2), arrived(S, N)
-    end.
 
 readers(S, N) ->
     case socket:info(S) of

@@ -2,22 +2,9 @@
 %% socket:sendv/2,3.
 -module(since27_socket_send).
 -export([main/0]).
+-import(s, [any/0, pair/0, close/1]).
 
 main() -> vector().
-
-any() -> #{family => inet, addr => loopback, port => 0}.
-
-pair() ->
-    {ok, L} = socket:open(inet, stream, tcp),
-    ok = socket:bind(L, any()),
-    ok = socket:listen(L),
-    {ok, Addr} = socket:sockname(L),
-    {ok, C} = socket:open(inet, stream, tcp),
-    ok = socket:connect(C, Addr),
-    {ok, A} = socket:accept(L),
-    {L, C, A}.
-
-close(All) -> [ok = socket:close(S) || S <- All].
 
 vector() ->
     {L, C, A} = pair(),

@@ -3,28 +3,15 @@
 %% the descriptor again, several addresses.
 -module(since29_socket).
 -export([main/0]).
+-import(s, [any/0, pair/0, close/1]).
 
 main() -> several(), wrong(), selecting(), streams(), control(), addresses(), values().
-
-any() -> #{family => inet, addr => loopback, port => 0}.
 
 udp() ->
     {ok, S} = socket:open(inet, dgram, udp),
     ok = socket:bind(S, any()),
     {ok, A} = socket:sockname(S),
     {S, A}.
-
-pair() ->
-    {ok, L} = socket:open(inet, stream, tcp),
-    ok = socket:bind(L, any()),
-    ok = socket:listen(L),
-    {ok, Addr} = socket:sockname(L),
-    {ok, C} = socket:open(inet, stream, tcp),
-    ok = socket:connect(C, Addr),
-    {ok, A} = socket:accept(L),
-    {L, C, A}.
-
-close(All) -> [ok = socket:close(S) || S <- All].
 
 iovs({ok, Ms}) -> {ok, [{maps:get(iov, M), maps:get(flags, M), lists:sort(maps:keys(M))} || M <- Ms]};
 iovs(E) -> E.
