@@ -256,8 +256,9 @@ the_end(N) ->
     two:p(exit_lost, fun() -> receive {'EXIT', H, R} -> R after 5000 -> nothing end end),
     two:p(down_lost, fun() -> receive {'DOWN', M, process, H, R} -> R after 5000 -> nothing end end),
     two:p(nodes, fun() -> nodes() end),
-    two:p(send, fun() -> S ! x end),
+    %% Before anything begins to connect again.
     two:p(send_options, fun() -> erlang:send({x, N}, y, [noconnect]) end),
+    two:p(send, fun() -> S ! x end),
     two:p(rest, fun() -> receive X -> X after 100 -> none end end),
     two:p(ping, fun() -> net_adm:ping(N) end),
     two:p(spawn, fun() ->

@@ -255,7 +255,7 @@ both(T, D, E) ->
 
 %% Functions of libraries: of what type they are, and what of.
 library(Type, D, E) ->
-    Good = [Row || {T, _, _, _} = Row <- libraries(), T =:= Type],
+    Good = [Row || {T, _, _, _} = Row <- libraries() ++ newer(), T =:= Type],
     case Good of
         [] -> expr(Type, D, E);
         _ -> {_, M, F, Types} = pick(Good),
@@ -307,6 +307,38 @@ libraries() ->
      {bin, binary, encode_unsigned, [int]}, {bin, unicode, characters_to_binary, [iolist]},
      {bin, erlang, float_to_binary, [float]}, {bin, erlang, md5, [iolist]}, {bin, binary, list_to_bin, [ints]},
      {bin, string, uppercase, [bin]}].
+
+%% Those that only later releases have: of them what the machine that makes the programs knows.
+newer() ->
+    case get(newer) of
+        undefined ->
+            Known = [Row || {_, M, F, Types} = Row <- since_26(), code:ensure_loaded(M) =:= {module, M},
+                            erlang:function_exported(M, F, length(Types)) orelse erlang:is_builtin(M, F, length(Types))],
+            put(newer, Known),
+            Known;
+        Known ->
+            Known
+    end.
+
+%% The natives of erts_internal behind binary_to_integer and list_to_integer answer `big` on OTP where its
+%% Erlang code goes on; kvik's convert everything.
+since_26() ->
+    [{bool, erlang, is_integer, [any, int, int]}, {bool, erlang, is_record, [any]}, {bool, records, is_exported, [any]},
+     {atom, records, get_name, [any]}, {atom, records, get_module, [any]}, {list, records, get_field_names, [any]},
+     {list, records, get, [any, atom]}, {list, records, get_definition, [atom, atom]},
+     {list, records, create, [atom, atom, map, {'$', #{}}]}, {list, records, update, [any, any, any, map]},
+     {int, erlang, binary_to_integer, [number_text, base]}, {int, erlang, list_to_integer, [digits, base]},
+     {list, erts_internal, term_to_string, [pairs, {'$', undefined}]},
+     {bin, erts_debug, unaligned_bitstring, [bin, small]},
+     {float, math, tau, []}, {float, string, jaro_similarity, [text, text]},
+     {list, lists, enumerate, [small, small, list]}, {list, lists, zip, [list, list, {'$', trim}]},
+     {list, lists, zip, [list, list, {'$', {pad, {x, y}}}]}, {list, lists, zip3, [list, list, list, {'$', trim}]},
+     {bin, binary, encode_hex, [bin, {'$', lowercase}]}, {bin, binary, join, [list, bin]},
+     {bin, base64, encode, [iolist, {'$', #{padding => false}}]}, {bin, base64, decode, [bin, {'$', #{mode => urlsafe}}]},
+     {list, json, encode, [any]}, {list, json, encode, [pairs]}, {map, json, decode, [bin]},
+     {list, maps, to_list, [large]}, {map, maps, from_keys, [list, large]}, {list, ets, next_lookup, [atom, any]},
+     {list, ets, lookup_element, [atom, any, small, any]}, {bool, ets, update_element, [atom, any, pairs, tuple]},
+     {list, erlang, exit_signal, [any, atom, list]}, {bin, re, import, [any]}].
 
 %% Arguments of libraries: types, and what only they want.
 argument(small, _, E) -> pick([int(0), int(1), int(1), int(2), int(3), {op, 1, '-', int(1)}, expr(int, 0, E)]);

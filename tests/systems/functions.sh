@@ -37,6 +37,12 @@ unpacked() {
   fi
   echo "$dir"
 }
+# erlang_dependencies PACKAGE: the Erlang packages that this Debian's PACKAGE needs, or its own name if there is none such
+erlang_dependencies() {
+  local names
+  names=$(apt-cache depends --important "$1" 2>/dev/null | awk '$1 == "Depends:" && $2 ~ /^erlang-/ { print $2 }')
+  echo ${names:-$1}
+}
 # rabbitmq_server: the folder of RabbitMQ, of whatever version the Debian that runs has
 rabbitmq_server() {
   local at

@@ -1,5 +1,5 @@
 """A client of a cluster of RabbitMQ.
-    declare PORT       makes the two queues
+    declare PORT       makes the queues that $QUEUES names
     publish PORT…      publishes with confirms from several clients until there is a file `stop`, and
                        appends what is confirmed to the file `published`; a client whose node does not
                        answer goes to the next one
@@ -11,7 +11,8 @@ import time
 
 import pika
 
-QUEUES = {"quorum": {"x-queue-type": "quorum"}, "mirrored": {}}
+TYPES = {"quorum": {"x-queue-type": "quorum"}, "mirrored": {}, "stream": {"x-queue-type": "stream"}}
+QUEUES = {name: TYPES[name] for name in os.environ["QUEUES"].split()}
 CLIENTS = 3  # for each queue
 DURABLE = pika.BasicProperties(delivery_mode=2)
 written = threading.Lock()
@@ -76,7 +77,8 @@ def take(channel, queue):
     """All messages of a queue, each acknowledged. A message that comes again was not lost."""
     channel.basic_qos(prefetch_count=500)
     seen = set()
-    for method, _, body in channel.consume(queue, inactivity_timeout=5):
+    arguments = {"x-stream-offset": "first"} if queue == "stream" else None
+    for method, _, body in channel.consume(queue, inactivity_timeout=5, arguments=arguments):
         if method is None:
             break
         seen.add(body.decode())

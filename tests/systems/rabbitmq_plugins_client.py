@@ -243,13 +243,13 @@ def shovels():
         with amqp(virtual_host="other") as down:
             c = down.channel()
             c.exchange_declare("fed", "fanout", durable=True)
-            c.queue_declare("copies", durable=True)
-            c.queue_bind("copies", "fed")
+            c.queue_declare("arrived", durable=True)
+            c.queue_bind("arrived", "fed")
             until(lambda: any(x.get("source") == "fed" for x in api("GET", "/api/bindings/%2F")[1]), "federation link")
             for n in range(100):
                 channel.basic_publish("fed", "", f"f{n}".encode())
-            until(lambda: c.queue_declare("copies", passive=True).method.message_count == 100, "federation")
-            print("federated:", [c.basic_get("copies", auto_ack=True)[2] for _ in range(100)] == [f"f{n}".encode() for n in range(100)])
+            until(lambda: c.queue_declare("arrived", passive=True).method.message_count == 100, "federation")
+            print("federated:", [c.basic_get("arrived", auto_ack=True)[2] for _ in range(100)] == [f"f{n}".encode() for n in range(100)])
     print("shovels:", [(s["name"], s["state"]) for s in api("GET", "/api/shovels")[1]])
 
 

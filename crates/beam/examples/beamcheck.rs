@@ -2,6 +2,8 @@
 //! test because the verifier couldn't prove what they rely on.
 //!
 //!     cargo run --release -p kvik-beam --example beamcheck -- FILE...
+//!
+//! `$KVIK_OTP` selects the release whose instructions a file may have; the newest is the default.
 
 use kvik_beam::{verify, BeamError, Code, Container, Module, Opcode};
 use std::collections::BTreeMap;
@@ -10,9 +12,16 @@ use std::collections::BTreeMap;
 type Counts = BTreeMap<u8, (usize, usize)>;
 
 fn main() {
-    if let Some(newest) = kvik_release::RELEASES.last() {
-        kvik_release::select(newest, newest.erts_version);
-    }
+    let asked = std::env::var("KVIK_OTP").ok();
+    let release = match &asked {
+        Some(name) => kvik_release::by_name(name),
+        None => kvik_release::RELEASES.last(),
+    };
+    let Some(release) = release else {
+        eprintln!("no release {asked:?}; there are: {}", kvik_release::supported());
+        std::process::exit(2);
+    };
+    kvik_release::select(release, release.erts_version);
     let mut counts = Counts::new();
     let (mut files, mut refused) = (0, 0);
     for path in std::env::args().skip(1) {

@@ -67,8 +67,9 @@ pub enum MatchCommand {
     },
 }
 
-/// A segment has fewer bits than this.
-const MAX_BITS: u64 = 1 << 28;
+/// No bit string is that long, and the number is a small integer: a size above it stands for this,
+/// and its match fails when it runs.
+const MAX_BITS: u64 = 1 << 58;
 /// Same limit as for operands of kind `v`.
 const MAX_LIVE: u64 = 1023;
 
@@ -156,10 +157,11 @@ fn size(number: Arg, unit: u64) -> Result<u64, What> {
     let number = match number {
         Arg::U(n) => Some(n),
         Arg::Int(n) => u64::try_from(n).ok(),
+        Arg::Overflow => Some(u64::MAX),
         _ => None,
     };
-    let bits = number.and_then(|n| n.checked_mul(unit)).filter(|bits| *bits < MAX_BITS);
-    bits.ok_or("a match of too many bits")
+    let number = number.ok_or("a match of no number of bits")?;
+    Ok(number.saturating_mul(unit).min(MAX_BITS))
 }
 
 /// The commands of a whole instruction, in order: first the one that checks the number of bits,
@@ -175,13 +177,14 @@ pub fn match_commands(module: &Module, list: &[Arg]) -> Result<Vec<MatchCommand>
     };
     let mut taken = 0;
     for command in rest {
-        taken += match *command {
+        let bits = match *command {
             EnsureAtLeast { .. } | EnsureExactly { .. } => {
                 return Err("a match that makes sure of its bits twice")
             }
             Integer { bits, .. } | Binary { bits, .. } | Skip { bits } | Equal { bits, .. } => bits,
             Tail { .. } => 0,
         };
+        taken = MAX_BITS.min(taken + bits);
         if taken > ensured {
             return Err("a match takes more bits than it made sure of");
         }

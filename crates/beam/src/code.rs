@@ -115,6 +115,42 @@ pub struct RecordEntry {
     pub fields: Vec<(u32, Option<Arg>)>,
 }
 
+/// The frame at a `debug_line`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DebugFrame {
+    None,
+    /// At the function's entry: there is no frame yet.
+    Entry,
+    Size(u32),
+}
+
+/// A call that follows a `debug_line`. Names are atoms, or literals with a variable's name.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum DebugCall {
+    Remote { module: Arg, function: Arg, arity: u8 },
+    Local { function: Arg, arity: u8 },
+    Fun(Arg),
+}
+
+/// What is known at a `debug_line`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DebugItem {
+    pub frame: DebugFrame,
+    /// The names of variables (at an entry, numbers of arguments), and where each is: a register or
+    /// a constant.
+    pub variables: Vec<[Arg; 2]>,
+    pub calls: Vec<DebugCall>,
+}
+
+/// What a debugger is told about a module's code.
+#[derive(Default)]
+pub struct DebugInfo {
+    /// In the order of the numbers by which `debug_line` names them, the first of which is 1.
+    pub items: Vec<DebugItem>,
+    /// The integers that [`Arg::Big`] names here.
+    pub bigs: Vec<BigInt>,
+}
+
 /// A module's code, decoded: every index in it has been checked against its table.
 pub struct Code {
     /// The instructions.
@@ -126,6 +162,8 @@ pub struct Code {
     pub functions: Vec<Function>,
     /// Definitions of native records.
     pub records: Vec<RecordEntry>,
+    /// What a debugger is told about the code.
+    pub debug_info: DebugInfo,
     /// The position of each label, as an index of `ops`; [`Code::UNPLACED_LABEL`] if it has none.
     pub labels: Vec<u32>,
 }

@@ -4,6 +4,7 @@ use std::mem::take;
 
 use kvik_isa::{highest_opcode, Opcode};
 
+use crate::code::DebugInfo;
 use crate::code::{AllocList, Arg, BigInt, Code, Op, RecordEntry};
 use crate::compact::{self, Number, TAG_A, TAG_F, TAG_I, TAG_U, TAG_X, TAG_Y, TAG_Z};
 use crate::error::BeamError;
@@ -32,8 +33,9 @@ impl Code {
         decoder.run()?;
         let Decoder { ops, args, bigs, .. } = decoder;
         let records = records(module).ok_or(BeamError::Chunk("Recs"))?;
+        let debug_info = DebugInfo::decode(module).ok_or(BeamError::Chunk("DbgB"))?;
         let (functions, labels) = (vec![], vec![]);
-        let mut code = Code { ops, args, bigs, functions, records, labels };
+        let mut code = Code { ops, args, bigs, functions, records, debug_info, labels };
         functions::find(&mut code, module)?;
         Ok(code)
     }
@@ -49,12 +51,12 @@ fn with_room<T>(mut from: Vec<T>, many: usize) -> Vec<T> {
 }
 
 /// The decoder's state.
-struct Decoder<'m> {
+pub(crate) struct Decoder<'m> {
     module: &'m Module<'m>,
-    r: Reader<'m>,
+    pub(crate) r: Reader<'m>,
     ops: Vec<Op>,
-    args: Vec<Arg>,
-    bigs: Vec<BigInt>,
+    pub(crate) args: Vec<Arg>,
+    pub(crate) bigs: Vec<BigInt>,
     /// The bit string that a `bs_put_*` here would append to: its failure label and register.
     unfinished: Option<(Arg, Arg)>,
 }
@@ -71,6 +73,12 @@ impl<'m> Decoder<'m> {
             bigs: Vec::new(),
             unfinished: None,
         }
+    }
+
+    /// A decoder of operands in a chunk that is encoded like instructions.
+    pub(crate) fn of_chunk(module: &'m Module<'m>, r: Reader<'m>) -> Self {
+        let (ops, args, bigs) = (Vec::new(), Vec::new(), Vec::new());
+        Decoder { module, r, ops, args, bigs, unfinished: None }
     }
 
     fn run(&mut self) -> Result<(), BeamError> {
@@ -147,7 +155,7 @@ impl<'m> Decoder<'m> {
     }
 
     #[inline]
-    fn arg(&mut self, last: bool) -> Result<Arg, &'static str> {
+    pub(crate) fn arg(&mut self, last: bool) -> Result<Arg, &'static str> {
         let (tag, number) = compact::read(&mut self.r).ok_or("an operand is cut off")?;
         let word = match number {
             Number::Word(word) => word,
@@ -252,8 +260,7 @@ fn records(module: &Module) -> Option<Vec<RecordEntry>> {
     if version != 0 || count > r.len() / LEAST {
         return None;
     }
-    let (args, bigs) = (Vec::new(), Vec::new());
-    let mut d = Decoder { module, r, ops: vec![], args, bigs, unfinished: None };
+    let mut d = Decoder::of_chunk(module, r);
     (0..count).map(|_| d.record()).collect()
 }
 

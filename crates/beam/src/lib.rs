@@ -10,6 +10,7 @@ mod bs_match;
 mod code;
 mod compact;
 mod container;
+mod debug_info;
 mod decode;
 mod error;
 mod functions;
@@ -24,7 +25,8 @@ mod types;
 mod verify;
 
 pub use bs_match::{match_commands, MatchCommand};
-pub use code::{AllocList, Arg, BigInt, Code, Function, Op, RecordEntry};
+pub use code::{AllocList, Arg, BigInt, Code, DebugCall, DebugFrame, DebugInfo, DebugItem};
+pub use code::{Function, Op, RecordEntry};
 pub use container::Container;
 pub use error::{BeamError, Reason};
 pub use kvik_isa::Opcode;
@@ -34,4 +36,6 @@ pub use old_bits::SEGMENT_TYPES;
 pub use read_buffers::ReadBuffers;
 pub use tables::{FunctionEntry, Import, Lambda, Literals};
 pub use types::{BeamType, Types};
-pub use verify::{verify, verify_in, Proof, RegisterClaim, StateClaim, ValueKind, CHECKED};
+pub use verify::{
+    verify, verify_in, Proof, RegisterClaim, StateClaim, ValueKind, CHECKED, MAX_TUPLE,
+};

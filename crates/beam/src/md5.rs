@@ -8,6 +8,7 @@ const BEFORE_FUNS: [&[u8; 4]; 5] = [b"AtU8", b"Code", b"StrT", b"ImpT", b"ExpT"]
 const AFTER_FUNS: [&[u8; 4]; 2] = [b"LitT", b"Meta"];
 /// Hashed last, by releases that know them.
 const RECORDS: &[u8; 4] = b"Recs";
+const DEBUG_INFO: &[u8; 4] = b"DbgB";
 /// Bytes of a fun table entry: five words that are hashed and one, the old "uniq", that isn't.
 const FUN_ENTRY: usize = 24;
 const FUN_COUNTED: usize = 20;
@@ -29,6 +30,9 @@ pub(crate) fn checksum(file: &Container) -> [u8; 16] {
     }
     if kvik_release::current().has_native_records() {
         md5.update(file.chunk(RECORDS).unwrap_or_default());
+    }
+    if kvik_release::current().has_debugger() {
+        md5.update(file.chunk(DEBUG_INFO).unwrap_or_default());
     }
     md5.finalize().into()
 }

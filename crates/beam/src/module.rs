@@ -45,6 +45,9 @@ pub struct Module<'f> {
     /// Definitions of native records, not yet decoded; empty if there are none, or if the release
     /// does not know them.
     pub records: &'f [u8],
+    /// What a debugger is told about the code, not yet decoded; empty if there is nothing, or if the
+    /// release does not know it.
+    pub debug_info: &'f [u8],
     /// `module_info(attributes)` in external term format, or empty.
     pub attributes: &'f [u8],
     /// `module_info(compile)` in external term format, or empty.
@@ -113,6 +116,9 @@ impl<'f> Module<'f> {
             },
             records: get(b"Recs")
                 .filter(|_| kvik_release::current().has_native_records())
+                .unwrap_or_default(),
+            debug_info: get(b"DbgB")
+                .filter(|_| kvik_release::current().has_debugger())
                 .unwrap_or_default(),
             attributes: get(b"Attr").unwrap_or_default(),
             compile_info: get(b"CInf").unwrap_or_default(),

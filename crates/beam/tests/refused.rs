@@ -105,6 +105,46 @@ const ACCEPTED: &[&str] = &[
     "bif1 f5 5 x0 x1; return; label 5; move x1 x0; return",
 ];
 
+/// One item: version, number of items and of terms; a frame of two registers; the first argument in
+/// x0; a call of `m:m/1`.
+const DEBUG_INFO: [u8; 28] = [
+    0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 5, 4, 0, 0x20, 4, 0x10, 0x17, 0x20, 0x11, 0x03, 4, 0x20, 0x17,
+    0x30, 0x10, 0x12, 0x12,
+];
+
+#[test]
+fn refuses_damaged_debug_information() {
+    use kvik_beam::{Arg, DebugCall, DebugFrame};
+    let read = |chunk: &[u8]| {
+        let file = asm::with_chunk("return", b"DbgB", chunk);
+        let container = Container::parse(&file).expect("a file");
+        let module = Module::parse(&container).expect("a module");
+        Code::decode(&module).map(|c| c.debug_info.items)
+    };
+    let items = read(&DEBUG_INFO).expect("debug information");
+    let [item] = &items[..] else { panic!("one item") };
+    assert_eq!(item.frame, DebugFrame::Size(2));
+    assert_eq!(item.variables, [[Arg::Int(1), Arg::X(0, 0)]]);
+    let m = Arg::Atom(1);
+    assert_eq!(item.calls, [DebugCall::Remote { module: m, function: m, arity: 1 }]);
+    let is_refused = |chunk: &[u8]| read(chunk) == Err(BeamError::Chunk("DbgB"));
+    for end in 1..DEBUG_INFO.len() {
+        assert!(is_refused(&DEBUG_INFO[..end]), "cut off at {end}");
+    }
+    // More items, fewer terms, another instruction, entries out of order, a frame size that is a
+    // register, a variable without a place, a name that is a register, an arity without a name.
+    let damages =
+        [(4, 255), (11, 4), (12, 5), (13, 0x10), (14, 3), (18, 0x10), (19, 3), (27, 0x10)];
+    for (at, byte) in damages {
+        let mut damaged = DEBUG_INFO;
+        damaged[at] = byte;
+        assert!(is_refused(&damaged), "byte {at}");
+    }
+    let mut later = DEBUG_INFO;
+    later[3] = 2;
+    assert_eq!(read(&later), Ok(Vec::new()));
+}
+
 /// `#m{f, g = m}` of module `m`, exported: version, number of records and of fields; `call_last`,
 /// `m`, `true`, and four operands.
 const RECORDS: [u8; 22] =

@@ -4,7 +4,7 @@ use kvik_heap::{SuspendedState, Writer};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Bits, Term, View};
 
-use crate::iolist::{binary_of, charge, part};
+use crate::iolist::{binary_of, charge, part, whole_bytes};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("binary", "longest_common_prefix", 1, longest_common_prefix_1),
@@ -169,7 +169,7 @@ fn list_to_bin_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn copies<'h>(p: &'h Proc, t: Term<'h>, n: usize) -> BifResult<'h> {
-    if n == 0 && t.as_bits().is_some() {
+    if n == 0 && whole_bytes(t).is_some() {
         // OTP returns here without checking the other arguments, too.
         return Ok(p.heap.binary(b""));
     }

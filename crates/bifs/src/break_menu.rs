@@ -76,6 +76,9 @@ fn abort(alone: &StoppedWorld) -> ! {
     dump::only_one(true);
     spawn_thread::settle();
     dump::say(SLOGAN.as_bytes());
+    if kvik_release::current().ends_dump_request() {
+        dump::say(b"\n");
+    }
     dump::write(None, queued(alone), SLOGAN);
     tty::restore();
     std::process::abort()

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use kvik_code::{module, purging, CommitError, CoverageMode, LoadedModule};
+use kvik_code::{module, purging, CommitError, CoverageMode, DebuggerSwitches, LoadedModule};
 use kvik_etf::DecodeOpts;
 use kvik_heap::SuspendedState;
 use kvik_jit::LoadError;
@@ -76,7 +76,7 @@ fn prepare_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Err(p.badarg());
     };
     let made = match speculative_load::take(name.name(), &bytes, p.pid()) {
-        Taken::Made(i) if i.made_in_mode == CoverageMode::current() => Ok(*i),
+        Taken::Made(i) if is_as_wanted(&i) => Ok(*i),
         Taken::Made(_) | Taken::Nothing => kvik_jit::prepare(&bytes),
         Taken::UnderWay => {
             p.suspend_for(p.pid());
@@ -91,6 +91,10 @@ fn prepare_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Err(e @ LoadError::Full(_)) => refused(p, name, am::system_limit, &e.to_string()),
         Err(e) => refused(p, name, am::badfile, &e.to_string()),
     }
+}
+/// Whether code that was made before is as it would be made now.
+fn is_as_wanted(i: &LoadedModule) -> bool {
+    i.made_in_mode == CoverageMode::current() && i.debug.switches == DebuggerSwitches::current()
 }
 /// Tells the logger why a file was refused, as OTP does.
 fn refused<'h>(p: &'h Proc, name: Atom, kind: Atom, why: &str) -> BifResult<'h> {

@@ -1,13 +1,10 @@
 //! Module `erts_debug`: sizes of terms, and its other functions that need no debug build.
 
-use std::cell::RefCell;
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use kvik_heap::copy::{flat_size, size_where};
-use kvik_heap::literal::is_literal;
-use kvik_heap::SuspendedState;
+use kvik_heap::copy::{flat_size, size_shared};
+use kvik_heap::{BinRef, SuspendedState};
 use kvik_proc::process::{flag, table};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
@@ -34,9 +31,7 @@ fn flat_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// Counts each object once and literals not at all.
 fn size_shared_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
-    let seen = RefCell::new(HashSet::new());
-    let n = size_where(t, |at| is_literal(at) || !seen.borrow_mut().insert(at));
-    Ok(p.heap.integer(n as i64))
+    Ok(p.heap.integer(size_shared(t) as i64))
 }
 fn same_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [x, y] = *a else { return Err(p.badarg()) };
@@ -77,7 +72,7 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     if let Some([k, v]) = what.as_tuple_n::<2>() {
         return match k.as_atom().map(|a| a.name()) {
-            Some("internal_hash") => Ok(p.heap.integer(kvik_term::hash::internal(v, 0) as i64)),
+            Some("internal_hash") => Ok(p.heap.unsigned(kvik_term::hash::of_key(v))),
             Some("native_record_def") => {
                 v.as_record().map(|r| r.definition_term()).ok_or_else(|| p.badarg())
             }
@@ -101,6 +96,9 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     match what.as_atom().map(|a| a.name()) {
         Some("available_internal_state") => Ok(Term::bool(true)),
+        Some("debugger_support") if kvik_release::current().has_debugger() => {
+            Ok(Term::bool(kvik_code::DebuggerSwitches::current().is_enabled()))
+        }
         Some("reds_left") => Ok(p.heap.integer(p.heap.reductions_left())),
         Some("DbTable_words") => {
             use kvik_ets::table::{SEGMENT_TABLE_GIVEN, TABLE_WORDS};
@@ -128,7 +126,9 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             let all = [w.strays, w.ports + w.libraries, w.ports, w.libraries];
             Ok(p.heap.tuple(&all.map(|n| p.heap.integer(n as i64))))
         }
-        Some("force_heap_frags" | "scheduler_dump") => Ok(Term::bool(false)),
+        Some("force_heap_frags" | "scheduler_dump" | "hashmap_collision_bonanza") => {
+            Ok(Term::bool(false))
+        }
         Some("lc_graph" | "flxctr_memory_usage") => Ok(am::notsup.into()),
         Some("monitoring_nodes") => Ok((kvik_proc::hooks::hooks().node.watchers)(&p.heap)),
         Some("next_port") => Ok(p.heap.integer(kvik_port::table::next_number().into())),
@@ -241,6 +241,13 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             p.heap.set_reductions(n);
             Ok(Term::bool(true))
         }
+        "debugger_support" if kvik_release::current().has_debugger() => {
+            if value == am::true_ {
+                kvik_code::debugger::enable();
+                return Ok(am::ok.into());
+            }
+            Ok(am::badarg.into())
+        }
         // Only requested collections are held back; a full heap is still collected.
         "gc_state" => {
             let on = value.as_bool().ok_or_else(|| p.badarg())?;
@@ -260,7 +267,7 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             crate::process::set_monotonic_state(n);
             Ok(Term::bool(true))
         }
-        "code_write_permission" => {
+        _ if name == kvik_release::current().code_permission() => {
             let take = value.as_bool().ok_or_else(|| p.badarg())?;
             Ok(Term::bool(crate::code::take_write_permission(p, take)))
         }
@@ -312,6 +319,14 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             let resource = std::sync::Arc::new(TestResource);
             let address = std::sync::Arc::as_ptr(&resource).cast::<u8>() as u64;
             Ok(p.heap.tuple(&[p.heap.magic_ref(resource), p.heap.unsigned(address)]))
+        }
+        // Zeros outside the heap, whatever their number.
+        "binary" => {
+            let n = value.as_usize().ok_or_else(|| p.badarg())?;
+            if Vec::<u8>::new().try_reserve_exact(n).is_err() {
+                return Ok(Term::bool(false));
+            }
+            Ok(p.heap.refc_binary(BinRef::with(n, |_| ()).0, n))
         }
         "mbuf" => Ok(p.heap.copy(value)),
         "fill_heap" => {

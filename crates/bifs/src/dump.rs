@@ -178,7 +178,7 @@ fn dump(
     system::header(&mut out, slogan)?;
     system::schedulers(&mut out, p)?;
     system::memory(&mut out)?;
-    let processes = processes::Processes::stop(p, queued);
+    let mut processes = processes::Processes::stop(p, queued);
     processes.describe(&mut out)?;
     system::ports(&mut out)?;
     system::tables(&mut out)?;
@@ -189,9 +189,7 @@ fn dump(
     system::modules(&mut out)?;
     // Without a running process, memory may have run out, and terms would need more.
     if p.is_some() {
-        let mut terms = Terms::default();
-        processes.terms(&mut out, &mut terms)?;
-        terms.shared(&mut out)?;
+        processes.terms(&mut out)?;
     }
     system::atoms(&mut out)?;
     writeln!(out, "=end")?;

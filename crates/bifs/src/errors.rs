@@ -1,7 +1,7 @@
 //! Raising exceptions: `erlang:error/1,2,3`, `exit/1`, `throw/1`, `raise/3`, `nif_error/1,2`.
 //!
-//! They add no entry of their own to the stack trace: the arguments and `error_info` are those of
-//! the calling function, passed in `Root::Spare`.
+//! But for `nif_error` they add no entry of their own to the stack trace: the arguments and
+//! `error_info` are those of the calling function, passed in `Root::Spare`.
 
 use kvik_heap::roots::Root;
 use kvik_proc::{bif, BifEntry, BifResult, ErrorClass, Proc, Raised};
@@ -14,13 +14,17 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "exit", 1, exit_1),
     bif!("erlang", "throw", 1, throw_1),
     bif!("erlang", "raise", 3, raise_3),
-    bif!("erlang", "nif_error", 1, error_1),
-    bif!("erlang", "nif_error", 2, error_2),
+    bif!("erlang", "nif_error", 1, nif_error),
+    bif!("erlang", "nif_error", 2, nif_error),
 ];
 
 fn error_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [reason] = *a else { return Err(p.badarg()) };
     Err(p.error(reason))
+}
+/// Its entry in the stack trace is its own, whatever arguments the second one lists.
+fn nif_error<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    Err(p.error(*a.first().ok_or_else(|| p.badarg())?))
 }
 fn exit_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [reason] = *a else { return Err(p.badarg()) };

@@ -20,7 +20,7 @@ pub const BIFS: &[BifEntry] = &[
 const DEFAULT_LEVEL: u32 = 6;
 
 /// The encoding without options.
-pub(crate) fn default_options() -> EncodeOpts {
+pub fn default_options() -> EncodeOpts {
     let utf8_atoms = kvik_release::current().encodes_atoms_as_utf8();
     EncodeOpts { utf8_atoms, ..EncodeOpts::default() }
 }

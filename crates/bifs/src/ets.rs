@@ -15,7 +15,8 @@ mod tests_oracle;
 use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
 
 use kvik_ets::{
-    cooperative, find, registry, Access, DeferredFree, Protection, Table, TableRef, TableState,
+    cooperative, find, registry, Access, DeferredFree, Heir, Protection, Table, TableRef,
+    TableState,
 };
 use kvik_heap::{OwnedTerm, SuspendedState};
 use kvik_proc::process::flag;
@@ -90,8 +91,8 @@ fn new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 /// A dead process cannot be heir: the table then has none.
-fn heir(me: u32, pid: u32, gift: Term<'_>) -> Option<(u32, OwnedTerm)> {
-    (pid == me || registry::is_alive(pid)).then(|| (pid, OwnedTerm::new(gift)))
+fn heir(me: u32, pid: u32, gift: Option<Term<'_>>) -> Option<Heir> {
+    (pid == me || registry::is_alive(pid)).then(|| (pid, gift.map(OwnedTerm::new)))
 }
 
 fn delete_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -157,7 +158,7 @@ fn give_away_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if owner == to {
         return Err(p.badarg_because(am::owner));
     }
-    registry::transfer(&t, owner, to, gift);
+    registry::transfer(&t, owner, to, Some(gift));
     Ok(Term::bool(true))
 }
 
@@ -177,9 +178,9 @@ fn setopts_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             [k, v] if k.is_atom(am::heir) && v.is_atom(am::none) && new_heir.is_none() => {
                 new_heir = Some(None)
             }
-            [k, pid, gift] if k.is_atom(am::heir) && new_heir.is_none() => {
-                let pid = pid.as_local_pid().ok_or_else(|| p.badarg())?;
-                new_heir = Some(heir(me(p), pid, *gift));
+            [k, ..] if k.is_atom(am::heir) && new_heir.is_none() => {
+                let (pid, gift) = options::heir(parts).ok_or_else(|| p.badarg())?;
+                new_heir = Some(heir(me(p), pid, gift));
             }
             [k, v] if k.is_atom(am::protection) && protection.is_none() => {
                 let v = v.as_atom().and_then(Protection::of_atom);

@@ -189,8 +189,9 @@ pub fn prefix_length(s: &[u8]) -> usize {
     }
 }
 
-/// Parses a whole text as a float.
+/// Parses a whole text, up to a zero byte, as a float.
 pub fn parse(s: &[u8]) -> Option<f64> {
+    let s = s.split(|c| *c == 0).next().unwrap_or_default();
     if s.is_empty() || prefix_length(s) != s.len() {
         return None;
     }

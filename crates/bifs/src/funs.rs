@@ -33,7 +33,9 @@ fn fun_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             }
             _ => return Err(p.badarg()),
         },
-        None if item == am::refc => return Err(count(p, f)),
+        None if item == am::refc && kvik_release::current().counts_funs() => {
+            return Err(count(p, f))
+        }
         None => local(p, f, item).ok_or_else(|| p.badarg())?,
     };
     Ok(p.heap.tuple(&[what, value]))
@@ -51,6 +53,7 @@ fn local<'h>(p: &'h Proc, f: Fun<'h>, item: kvik_term::Atom) -> Option<Term<'h>>
         am::pid => f.creator()?,
         am::index => int(e.old_index),
         am::new_index => int(e.index),
+        am::refc => int(in_code(e) as u32),
         am::new_uniq => p.heap.binary(&e.uniq),
         am::uniq => int(e.old_uniq),
         _ => return None,
@@ -65,12 +68,17 @@ fn name_of(e: &FunEntry) -> Term<'static> {
     }
 }
 
+/// How many versions of its module contain a fun.
+fn in_code(e: &FunEntry) -> usize {
+    let versions = [kvik_code::current(e.module), kvik_code::old(e.module)];
+    let has = |i: &Arc<LoadedModule>| i.funs.iter().any(|(own, _)| std::ptr::eq(*own, e));
+    versions.iter().flatten().filter(|i| has(i)).count()
+}
+
 /// `{refc, N}`: the funs of this entry plus the module versions that contain it.
 fn count(p: &Proc, f: Fun<'_>) -> Raised {
     let Some(e) = f.entry() else { return p.badarg() };
-    let versions = [kvik_code::current(e.module), kvik_code::old(e.module)];
-    let has = |i: &Arc<LoadedModule>| i.funs.iter().any(|(own, _)| std::ptr::eq(*own, e));
-    let in_code = versions.iter().flatten().filter(|i| has(i)).count();
+    let in_code = in_code(e);
     reference_scan::ask_all(p, Wanted::Fun(e), move |h, found| {
         let n = in_code + found.values().sum::<usize>();
         h.tuple(&[am::refc.into(), h.integer(n as i64)])

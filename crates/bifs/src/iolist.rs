@@ -49,35 +49,30 @@ impl<'h> Pieces<'h> {
 impl<'h> Iterator for Pieces<'h> {
     type Item = Result<IoListPiece<'h>, BadList>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.at.view() {
-                View::Cons(c) => {
-                    let (head, tail) = (c.head(), c.tail());
-                    self.at = tail;
-                    match head.view() {
-                        View::Small(i) => {
-                            return Some(
-                                u8::try_from(i).map(IoListPiece::Byte).map_err(|_| BadList),
-                            )
-                        }
-                        View::Bits(b) => return Some(Ok(IoListPiece::Bits(b, head))),
-                        View::Nil => {}
-                        View::Cons(_) => {
-                            if !tail.is_nil() {
-                                self.later.push(tail);
-                            }
-                            self.at = head;
-                        }
-                        _ => return Some(Err(BadList)),
+            if let Some(c) = self.at.as_cons() {
+                let (head, tail) = (c.head(), c.tail());
+                self.at = tail;
+                if let Some(i) = head.as_small() {
+                    return Some(u8::try_from(i).map(IoListPiece::Byte).map_err(|_| BadList));
+                }
+                if head.as_cons().is_some() {
+                    if !tail.is_nil() {
+                        self.later.push(tail);
                     }
+                    self.at = head;
+                } else if let Some(b) = head.as_bits() {
+                    return Some(Ok(IoListPiece::Bits(b, head)));
+                } else if !head.is_nil() {
+                    return Some(Err(BadList));
                 }
-                View::Bits(b) => {
-                    let t = std::mem::replace(&mut self.at, Term::NIL);
-                    return Some(Ok(IoListPiece::Bits(b, t)));
-                }
-                View::Nil => self.at = self.later.pop()?,
-                _ => return Some(Err(BadList)),
+            } else if self.at.is_nil() {
+                self.at = self.later.pop()?;
+            } else {
+                let t = std::mem::replace(&mut self.at, Term::NIL);
+                return Some(t.as_bits().map(|b| IoListPiece::Bits(b, t)).ok_or(BadList));
             }
         }
     }
@@ -270,8 +265,14 @@ impl<'h> Joining<'h> {
         Ok(false)
     }
     /// Copies a binary from a byte offset, as far as the steps allow.
+    #[inline]
     fn bits(&mut self, t: Term<'h>, from: usize, left: &mut usize) -> Result<(), BadList> {
         let b = t.as_bits().filter(|b| b.is_binary()).ok_or(BadList)?;
+        let short = b.as_bytes().filter(|bytes| from == 0 && bytes.len() < BYTES_A_STEP);
+        if let Some(bytes) = short {
+            self.out.push(bytes);
+            return Ok(());
+        }
         let rest = b.byte_size() - from;
         let n = rest.min(left.saturating_add(1).saturating_mul(BYTES_A_STEP));
         match b.as_bytes() {
@@ -306,7 +307,11 @@ pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
 }
 /// The function that OTP reports for a process while such a BIF is suspended.
 fn shown() -> &'static Export {
-    kvik_code::export(am::erts_internal, am::list_to_binary_continue, 1)
+    let name = match kvik_release::current().rejects_bitstrings() {
+        true => am::list_to_bitstring_continue,
+        false => am::list_to_binary_continue,
+    };
+    kvik_code::export(am::erts_internal, name, 1)
 }
 
 /// A list of up to this many pieces is read twice: for its size, then for its bytes.
@@ -383,12 +388,64 @@ fn iolist_to_binary_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
+/// State of summing up the size of an I/O list.
+struct Sizing<'h> {
+    at: Term<'h>,
+    later: Vec<Term<'h>>,
+    size: usize,
+}
+impl SuspendedState for Sizing<'static> {
+    type In<'h> = Sizing<'h>;
+}
+
+impl<'h> Sizing<'h> {
+    /// Continues for `left` steps and deducts those used. True at the end of the list.
+    fn run(&mut self, left: &mut usize) -> Result<bool, BadList> {
+        while *left > 0 {
+            *left -= 1;
+            if let Some(c) = self.at.as_cons() {
+                let head = c.head();
+                self.at = c.tail();
+                if let Some(i) = head.as_small() {
+                    self.size += u8::try_from(i).map(|_| 1).map_err(|_| BadList)?;
+                } else if head.as_cons().is_some() {
+                    if !self.at.is_nil() {
+                        self.later.push(self.at);
+                    }
+                    self.at = head;
+                } else if !head.is_nil() {
+                    self.size += binary_size(head)?;
+                }
+                continue;
+            }
+            if !self.at.is_nil() {
+                self.size += binary_size(self.at)?;
+            }
+            match self.later.pop() {
+                Some(t) => self.at = t,
+                None => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Bytes of a binary.
+#[inline(always)]
+fn binary_size(t: Term<'_>) -> Result<usize, BadList> {
+    t.as_bits().filter(|b| b.is_binary()).map(|b| b.byte_size()).ok_or(BadList)
+}
+
 fn iolist_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let r = read(p, a[0], resumed(p), |r, piece| {
-        r.len += byte_len(&piece)?;
-        Ok(())
-    })?;
-    Ok(p.heap.unsigned(r.len as u64))
+    let resumed = p.resumed::<Sizing<'static>>();
+    let mut s = resumed.unwrap_or_else(|| Sizing { at: a[0], later: Vec::new(), size: 0 });
+    let mut left = p.steps(PIECES);
+    let done = s.run(&mut left).map_err(|BadList| p.badarg())?;
+    p.steps_left(left, PIECES);
+    if done {
+        return Ok(p.heap.unsigned(s.size as u64));
+    }
+    Err(p.again::<Sizing<'static>>(s, Some(shown())))
 }
 
 /// Keeps large binaries as they are and coalesces the data between them.
@@ -486,7 +543,7 @@ fn binary_to_list_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn binary_to_list_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let part = || {
-        let b = a[0].as_bits()?;
+        let b = whole_bytes(a[0])?;
         let (start, stop) = (a[1].as_usize()?, a[2].as_usize()?);
         let size = b.bit_len() / 8;
         (start >= 1 && start <= stop && stop <= size)
@@ -531,6 +588,11 @@ pub(crate) fn byte_range(pos: Term<'_>, len: Term<'_>, size: usize) -> Option<(u
     (pos <= size && from.checked_add(n)? <= size).then_some((from, n))
 }
 
+/// A binary; in releases before 27 also a bitstring, of which the whole bytes count.
+pub(crate) fn whole_bytes(t: Term<'_>) -> Option<Bits<'_>> {
+    t.as_bits().filter(|b| b.is_binary() || !kvik_release::current().rejects_bitstrings())
+}
+
 /// A part of a binary, by byte positions.
 pub(crate) fn part<'h>(
     h: &'h Heap,
@@ -538,7 +600,7 @@ pub(crate) fn part<'h>(
     pos: Term<'h>,
     len: Term<'h>,
 ) -> Option<Term<'h>> {
-    let size = bin.as_bits()?.bit_len() / 8;
+    let size = whole_bytes(bin)?.bit_len() / 8;
     let (from, n) = byte_range(pos, len, size)?;
     h.sub_binary(bin, from * 8, n * 8)
 }

@@ -19,6 +19,7 @@ pub mod debug;
 mod debug_map;
 mod debug_nodes;
 mod debug_relations;
+mod debugger;
 pub mod dirty;
 pub mod dump;
 pub mod errors;
@@ -97,6 +98,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         counters::BIFS,
         debug::BIFS,
         debug_map::BIFS,
+        debugger::BIFS,
         ddll::BIFS,
         dirty::BIFS,
         etf::BIFS,

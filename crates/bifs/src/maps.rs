@@ -4,7 +4,7 @@ use kvik_heap::map_build::MapBuilder;
 use kvik_heap::map_merge::MapMerge;
 use kvik_heap::SuspendedState;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_term::map::{child, MapChild, MapNode, LEVELS};
+use kvik_term::map::{child, MapChild, MapNode, LAST_LEVEL};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{am, map, Map, Term, View};
 
@@ -87,7 +87,7 @@ fn from_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     from(p, a[0], |t| t.as_tuple_n().map(|[k, v]| (k, v)))
 }
 
-/// State of building a list from a map.
+/// State of building a list from a map, from its end.
 struct Listing<'h> {
     pairs: map::Iter<'h>,
     list: Term<'h>,
@@ -96,7 +96,7 @@ impl SuspendedState for Listing<'static> {
     type In<'h> = Listing<'h>;
 }
 
-/// A list in OTP's order: the associations of a large map are prepended, so they come reversed.
+/// A list in OTP's order: that of a large map is its own, or the reverse.
 fn list_of<'h>(
     p: &'h Proc,
     m: Map<'h>,
@@ -106,7 +106,13 @@ fn list_of<'h>(
         return Ok(p.heap.list(&map::iter(m).map(part).collect::<Vec<_>>()));
     }
     let resumed = p.resumed::<Listing<'static>>();
-    let mut l = resumed.unwrap_or_else(|| Listing { pairs: map::iter(m), list: Term::NIL });
+    let mut l = resumed.unwrap_or_else(|| {
+        let pairs = match kvik_release::current().lists_large_maps_in_order() {
+            true => map::iter_reversed(m),
+            false => map::iter(m),
+        };
+        Listing { pairs, list: Term::NIL }
+    });
     let mut left = p.steps(PAIRS_PER_REDUCTION);
     while left > 0 {
         let Some(pair) = l.pairs.next() else {
@@ -212,43 +218,51 @@ fn take<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
-/// A traversal of a large map: the nodes from the root down, each with its next child to visit.
+/// A traversal of a large map: the nodes from the root down, each with the number of its next child
+/// to visit, counted from the first or from the last.
 struct Walk<'h> {
     stack: Vec<(MapNode<'h>, usize)>,
+    from_end: bool,
 }
 
 impl<'h> Walk<'h> {
     /// Starts at a path: four bits per level, lowest first; 64 bits for a collision node.
-    fn start(m: Map<'h>, path: &[u64]) -> Option<Walk<'h>> {
-        let (mut node, mut stack) = (m.root()?, Vec::new());
+    fn start(m: Map<'h>, path: &[u64], from_end: bool) -> Option<Walk<'h>> {
+        let (mut node, mut walk) = (m.root()?, Walk { stack: Vec::new(), from_end });
+        let levels = (LAST_LEVEL - map::first_level()) as usize;
         for level in 0.. {
             let digit = path.get(level / 16).copied().unwrap_or(0);
-            let at = match level == LEVELS as usize {
+            let at = match level == levels {
                 true => digit as usize,
                 false => (digit >> (4 * (level % 16)) & 15) as usize,
             };
-            match child(*node.children.get(at)?) {
+            match child(walk.child(node, at)?) {
                 MapChild::Leaf(..) => {
-                    stack.push((node, at));
+                    walk.stack.push((node, at));
                     break;
                 }
                 MapChild::Node(n) => {
-                    stack.push((node, at + 1));
+                    walk.stack.push((node, at + 1));
                     node = n;
                 }
             }
         }
-        Some(Walk { stack })
+        Some(walk)
+    }
+    fn child(&self, node: MapNode<'h>, at: usize) -> Option<Term<'h>> {
+        let children = node.children;
+        let at = if self.from_end { children.len().checked_sub(at + 1)? } else { at };
+        children.get(at).copied()
     }
     fn next(&mut self) -> Option<(Term<'h>, Term<'h>)> {
         loop {
-            let (node, at) = self.stack.last_mut()?;
-            let Some(c) = node.children.get(*at) else {
+            let (node, at) = *self.stack.last()?;
+            let Some(c) = self.child(node, at) else {
                 self.stack.pop();
                 continue;
             };
-            *at += 1;
-            match child(*c) {
+            self.stack.last_mut()?.1 += 1;
+            match child(c) {
                 MapChild::Leaf(k, v) => return Some((k, v)),
                 MapChild::Node(n) => self.stack.push((n, 0)),
             }
@@ -308,26 +322,24 @@ fn map_next<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if iterator && a[0].is_list() && kvik_release::current().has_ordered_iterators() {
         return ordered_next(p, m, a[0]);
     }
-    if m.is_flat() {
-        if a[0].as_usize().is_none_or(|n| n > m.len()) {
+    if let Some((keys, values)) = m.flat() {
+        if a[0].as_usize().is_none_or(|n| n > keys.len()) {
             return Err(p.badarg());
         }
-        let pairs: Vec<_> = map::iter(m).collect();
-        let last = if iterator { am::none.into() } else { a[2] };
-        return Ok(pairs.iter().rev().fold(last, |rest, pair| {
-            if iterator {
-                p.heap.tuple(&[pair.0, pair.1, rest])
-            } else {
-                p.heap.cons(p.heap.tuple(&[pair.0, pair.1]), rest)
-            }
-        }));
+        let pairs = keys.iter().zip(values).rev();
+        return Ok(if iterator {
+            pairs.fold(am::none.into(), |rest, (k, v)| p.heap.tuple(&[*k, *v, rest]))
+        } else {
+            pairs.fold(a[2], |rest, (k, v)| p.heap.cons(p.heap.tuple(&[*k, *v]), rest))
+        });
     }
     let path = match a[0].view() {
         View::Small(n) if n >= 0 => vec![n as u64],
         View::Big(b) if !b.is_negative() => b.digits().to_vec(),
         _ => return Err(p.badarg()),
     };
-    let mut walk = Walk::start(m, &path).ok_or_else(|| p.badarg())?;
+    let from_end = !iterator && kvik_release::current().lists_large_maps_in_order();
+    let mut walk = Walk::start(m, &path, from_end).ok_or_else(|| p.badarg())?;
     let turn = (p.heap.reductions_left() / 4).max(1) as usize;
     let limit = if path == [0] { turn.min(FLAT_MAP_LIMIT) } else { turn };
     let pairs: Vec<_> = std::iter::from_fn(|| walk.next()).take(limit).collect();

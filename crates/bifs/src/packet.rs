@@ -5,6 +5,8 @@ use kvik_port::packet_term::http_term;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
+use crate::iolist::whole_bytes;
+
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "decode_packet", 3, decode_packet_3)];
 
 /// The packet type, and whether HTTP strings are binaries.
@@ -49,7 +51,7 @@ fn limits(t: Term<'_>, kind: PacketKind) -> Option<PacketLimits> {
 fn decode_packet_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let h = &p.heap;
     let (kind, binaries) = kind(a[0]).ok_or_else(|| p.badarg_because(am::badopt))?;
-    let bits = a[1].as_bits().ok_or_else(|| p.badarg())?;
+    let bits = whole_bytes(a[1]).ok_or_else(|| p.badarg())?;
     let l = limits(a[2], kind).ok_or_else(|| p.badarg())?;
     let all = bits.to_bytes();
     let bytes = all.get(..bits.bit_len() / 8).unwrap_or(&[]);

@@ -48,7 +48,10 @@ fn command(t: Term<'_>) -> Option<Vec<u8>> {
 fn what(t: Term<'_>) -> Option<PortTarget> {
     let Some(t) = t.as_tuple() else {
         // Undocumented legacy form: a bare name or string is a file.
-        return (t.as_atom().is_some() || t.is_list()).then(|| command(t).map(PortTarget::File))?;
+        let is_flat = t.list().all(|c| c.as_small().is_some());
+        let is_file = t.as_atom().is_some() || t.is_list() && is_flat;
+        let is_file = is_file && kvik_release::current().opens_files_by_name();
+        return is_file.then(|| command(t).map(PortTarget::File))?;
     };
     match (t.elements(), t.get(0)?.as_atom()?) {
         ([_, c], am::spawn) => Some(PortTarget::Spawn(command(*c)?)),
@@ -370,8 +373,8 @@ fn port_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn ports_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    let open = table::open_ids().into_iter();
-    Ok(open.fold(Term::NIL, |l, id| p.heap.cons(Term::local_port(id), l)))
+    let newest_first = table::open_ids().into_iter().rev();
+    Ok(newest_first.fold(Term::NIL, |l, id| p.heap.cons(Term::local_port(id), l)))
 }
 
 fn port_set_data_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -3,7 +3,7 @@
 
 use std::ffi::CStr;
 use std::io::IoSlice;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -62,12 +62,21 @@ const WCHAR_BYTES: usize = 4;
 /// A terminal in use: its original settings, and the ones to set.
 struct Terminal {
     output: RawFd,
+    /// The terminal behind `output`, opened once more for writes that do not block.
+    nonblocking: Option<OwnedFd>,
     settings: Mutex<Option<(TtySettings, TtySettings)>>,
 }
 
 impl Terminal {
     fn settings(&self) -> MutexGuard<'_, Option<(TtySettings, TtySettings)>> {
         self.settings.lock().unwrap_or_else(|e| e.into_inner())
+    }
+    /// Writes what can be written without blocking.
+    fn write_nowait(&self, bytes: &[u8]) -> Result<usize, Errno> {
+        match &self.nonblocking {
+            Some(fd) => pipe::write(fd.as_raw_fd(), bytes),
+            None => pipe::write_nowait(self.output, bytes),
+        }
     }
 }
 
@@ -114,7 +123,9 @@ fn tty_create_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 
 fn create<'h>(p: &'h Proc, output: RawFd, before: Option<TtySettings>) -> BifResult<'h> {
     let settings = Mutex::new(before.map(|before| (before, before)));
-    let t = p.heap.magic_ref(Arc::new(Terminal { output, settings }));
+    let nonblocking =
+        tty::is_terminal(output).then(|| tty::reopen_nonblocking(output).ok()).flatten();
+    let t = p.heap.magic_ref(Arc::new(Terminal { output, nonblocking, settings }));
     Ok(p.heap.tuple(&[am::ok.into(), t]))
 }
 
@@ -268,9 +279,18 @@ fn write_all(output: RawFd, bytes: &[u8]) -> Result<(), Errno> {
     Ok(())
 }
 
+/// Output that cannot be written at once goes to another thread. Most can, and then it stands on the
+/// terminal before anything that other processes write afterwards.
 fn write_nif_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let output = terminal(p, a[0])?.output;
-    let bytes = bytes_of(a[1]).map_err(|_| p.badarg())?;
+    let t = terminal(p, a[0])?;
+    let mut bytes = bytes_of(a[1]).map_err(|_| p.badarg())?;
+    match t.write_nowait(&bytes) {
+        Ok(n) if n >= bytes.len() => return Ok(am::ok.into()),
+        Ok(n) => drop(bytes.drain(..n)),
+        Err(Errno::AGAIN | Errno::NOTSUP | Errno::NOSYS) => {}
+        Err(e) => return Ok(error(&p.heap, errno_atom(e))),
+    }
+    let output = t.output;
     Err(hand_off(
         p,
         move || write_all(output, &bytes),

@@ -269,6 +269,10 @@ fn exec<'h>(p: &'h Proc, subject: Term<'h>, c: &Arc<Pattern>, o: &Options<'h>) -
         (None, None) => MatchSubject::Bytes(bytes_in_turns(p, subject)?.into()),
     };
     let matching = Matching::new(c.clone(), of, o.offset, o.exec);
+    // With the old PCRE, OTP ends the process here by an error that nothing catches; `nomatch`.
+    if dialect() == PcreDialect::Pcre2 && o.offset > matching.subject().len() {
+        return Err(p.badarg());
+    }
     Running { matching, wanted, report_errors: o.report_errors }.go_on(p, subject)
 }
 

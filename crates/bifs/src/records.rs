@@ -1,9 +1,11 @@
 //! Module `records`: native records (since OTP 29), made and inspected by name.
 
 use kvik_code::record_info;
-use kvik_heap::records::{merge, FieldError};
+use kvik_heap::records::FieldError;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{am, cmp, map, Atom, NativeRecord, RecordDef, Term};
+use smallvec::SmallVec;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("records", "create", 4, create_4, since 29),
@@ -15,6 +17,10 @@ pub const BIFS: &[BifEntry] = &[
     bif!("records", "is_exported", 1, is_exported_1, since 29),
     bif!("records", "get_definition", 2, get_definition_2, since 29),
 ];
+
+/// Fields of most records fit inline.
+type Keys = SmallVec<[Atom; 8]>;
+type Values<'h> = SmallVec<[Term<'h>; 8]>;
 
 /// Fields that cost as much as one reduction.
 const FIELDS_PER_REDUCTION: i64 = 8;
@@ -36,23 +42,36 @@ fn create_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let exported = exported.and_then(Term::as_bool).ok_or_else(|| p.badarg())?;
     let fields = a[2].list_to_vec().ok_or_else(|| p.badarg())?;
     count_fields(p, fields.len());
-    let (mut keys, mut values) = (Vec::new(), Vec::new());
+    let mut keys = Keys::with_capacity(fields.len());
+    let mut values = Values::with_capacity(fields.len());
     for field in &fields {
         let [key, value] = field.as_tuple_n().ok_or_else(|| p.badarg())?;
         keys.push(key.as_atom().ok_or_else(|| bad_field(p, am::badfield, [a[0], a[1]], key))?);
         values.push(value);
     }
-    let new = p.heap.record_definition([module, name], exported, &keys);
-    let new = new.ok_or_else(|| p.badarg())?;
-    let mut sorted = vec![Term::NIL; values.len()];
-    for (at, value) in new.definition.order().zip(values) {
-        sorted[at] = value;
-    }
     // A record that is like one of a loaded module refers to that definition.
     let loaded = record_info(&p.heap, module, name).map(|i| i.definition);
-    let same = |t: &Term<'h>| RecordDef::of(*t).is_some_and(|d| d.same(new.definition));
-    let definition = loaded.filter(same).unwrap_or(new.term);
+    let definition = match loaded.filter(|t| is_declared(*t, exported, &keys)) {
+        Some(definition) => definition,
+        None => {
+            let new = p.heap.record_definition([module, name], exported, &keys);
+            new.ok_or_else(|| p.badarg())?.term
+        }
+    };
+    let mut sorted = Values::from_elem(Term::NIL, values.len());
+    let d = RecordDef::of(definition).ok_or_else(|| p.badarg())?;
+    for (at, value) in d.order().zip(values) {
+        if let Some(to) = sorted.get_mut(at) {
+            *to = value;
+        }
+    }
     p.heap.record(definition, &sorted).ok_or_else(|| p.badarg())
+}
+/// Whether a definition has these fields, as declared.
+fn is_declared(definition: Term<'_>, exported: bool, declared: &[Atom]) -> bool {
+    let Some(d) = RecordDef::of(definition) else { return false };
+    let keys = d.order().map(|at| d.keys().get(at).and_then(|key| key.as_atom()));
+    d.is_exported() == exported && keys.eq(declared.iter().map(|key| Some(*key)))
 }
 
 fn update_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -67,15 +86,19 @@ fn update_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Ok(a[0]);
     }
     count_fields(p, updates.len() + r.values().len());
-    let mut given: Vec<_> = map::iter(updates).map(|(k, v)| [k, v]).collect();
-    given.sort_by(|x, y| cmp::key_order(x[0], y[0]));
-    let merged = merge(d, &given, |i| r.values().get(i).copied());
-    let values = merged.map_err(|e| match e {
+    let mut given = SmallVec::<[[Term<'h>; 2]; 8]>::new();
+    given.extend(map::iter(updates).map(|(k, v)| [k, v]));
+    // The keys of a small map are in this order.
+    if updates.len() > FLAT_MAP_LIMIT {
+        given.sort_by(|x, y| cmp::key_order(x[0], y[0]));
+    }
+    let none_required = std::iter::empty();
+    let made = p.heap.record_over(r.definition_term(), r.values(), none_required, &given);
+    made.ok_or_else(|| p.badarg())?.map_err(|e| match e {
         FieldError::Unknown(key) | FieldError::NoValue(key) => {
             bad_field(p, am::badfield, [d.module().into(), d.name().into()], key)
         }
-    })?;
-    p.heap.record(r.definition_term(), &values).ok_or_else(|| p.badarg())
+    })
 }
 
 fn get_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -5,9 +5,10 @@
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use kvik_heap::SuspendedState;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
@@ -30,7 +31,7 @@ pub const BIFS: &[BifEntry] = &[
 enum Pattern {
     One(Box<memmem::Finder<'static>>),
     Few(Box<Few>),
-    Any(AhoCorasick),
+    Any(Box<Automaton>),
 }
 
 /// Some short binaries for a single search: building an automaton would take longer than most
@@ -70,6 +71,69 @@ impl Few {
     }
 }
 
+/// An automaton for several binaries.
+///
+/// A DFA scans up to eight times faster than an NFA and takes three to six times longer to build.
+/// Most patterns scan a short text only, so the DFA is built when the NFA has scanned enough to
+/// show that it pays.
+struct Automaton {
+    first: AhoCorasick,
+    dfa: OnceLock<AhoCorasick>,
+    /// What the DFA is built from; empty if `first` is final.
+    binaries: Vec<Vec<u8>>,
+    /// Bytes that `first` has scanned.
+    scanned: AtomicUsize,
+    /// `scanned` at which the DFA is built.
+    dfa_after: usize,
+}
+
+/// Total bytes of binaries up to which a DFA is built as fast as an NFA.
+const SMALL_DFA_BYTES: usize = 64;
+/// Number of binaries up to which a DFA is built at all: it takes up to a kilobyte for each byte
+/// of them.
+const DFA_PATTERNS: usize = 100;
+/// Bytes to scan, for each byte of the binaries, before a DFA pays.
+const SCAN_PER_PATTERN_BYTE: usize = 64;
+
+impl Automaton {
+    fn of(binaries: Vec<Vec<u8>>) -> Option<Automaton> {
+        let bytes: usize = binaries.iter().map(Vec::len).sum();
+        let build = |kind| {
+            let mut builder = AhoCorasick::builder();
+            builder.match_kind(MatchKind::LeftmostLongest).kind(kind).build(&binaries).ok()
+        };
+        let (scanned, dfa) = (AtomicUsize::new(0), OnceLock::new());
+        if bytes <= SMALL_DFA_BYTES || binaries.len() > DFA_PATTERNS {
+            let (first, binaries) = (build(None)?, Vec::new());
+            return Some(Automaton { first, dfa, binaries, scanned, dfa_after: usize::MAX });
+        }
+        // A contiguous NFA is limited in size.
+        let first = build(Some(AhoCorasickKind::ContiguousNFA)).or_else(|| build(None))?;
+        let dfa_after = bytes.saturating_mul(SCAN_PER_PATTERN_BYTE);
+        Some(Automaton { first, dfa, binaries, scanned, dfa_after })
+    }
+    fn find(&self, text: &[u8]) -> Option<(usize, usize)> {
+        if let Some(dfa) = self.dfa.get() {
+            return dfa.find(text).map(|m| (m.start(), m.len()));
+        }
+        let found = self.first.find(text);
+        self.count(found.map_or(text.len(), |m| m.end()));
+        found.map(|m| (m.start(), m.len()))
+    }
+    /// Counts bytes scanned. The search that passes the limit builds the DFA; searches of other
+    /// processes go on with the NFA meanwhile, they do not wait.
+    fn count(&self, n: usize) {
+        let before = self.scanned.fetch_add(n, Ordering::Relaxed);
+        if before < self.dfa_after && before.saturating_add(n) >= self.dfa_after {
+            let mut builder = AhoCorasick::builder();
+            builder.match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::DFA));
+            if let Ok(dfa) = builder.build(&self.binaries) {
+                self.dfa.get_or_init(|| dfa);
+            }
+        }
+    }
+}
+
 impl Pattern {
     /// `once`: the pattern is used for a single search.
     fn of_binaries(t: Term<'_>, once: bool) -> Option<Pattern> {
@@ -86,14 +150,13 @@ impl Pattern {
             [b] => Some(Pattern::one(b)),
             _ if once => match Few::of(all) {
                 Ok(few) => Some(Pattern::Few(Box::new(few))),
-                Err(all) => Pattern::automaton(&all),
+                Err(all) => Pattern::automaton(all),
             },
-            _ => Pattern::automaton(&all),
+            _ => Pattern::automaton(all),
         }
     }
-    fn automaton(all: &[Vec<u8>]) -> Option<Pattern> {
-        let a = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(all);
-        a.ok().map(Pattern::Any)
+    fn automaton(all: Vec<Vec<u8>>) -> Option<Pattern> {
+        Some(Pattern::Any(Box::new(Automaton::of(all)?)))
     }
     fn one(b: &[u8]) -> Pattern {
         Pattern::One(Box::new(memmem::Finder::new(b).into_owned()))
@@ -109,7 +172,7 @@ impl Pattern {
         match self {
             Pattern::One(f) => f.needle().len(),
             Pattern::Few(f) => f.all.first().map_or(0, Vec::len),
-            Pattern::Any(a) => a.max_pattern_len(),
+            Pattern::Any(a) => a.first.max_pattern_len(),
         }
     }
     /// Position and length of the first match.
@@ -117,7 +180,7 @@ impl Pattern {
         match self {
             Pattern::One(f) => f.find(text).map(|i| (i, f.needle().len())),
             Pattern::Few(f) => f.find(text),
-            Pattern::Any(a) => a.find(text).map(|m| (m.start(), m.len())),
+            Pattern::Any(a) => a.find(text),
         }
     }
     /// Bytes scanned per reduction.
@@ -229,8 +292,9 @@ impl<'h> Search<'h> {
         o.global |= answer == Answer::All;
         let (from, len) = o.scope.unwrap_or((0, b.byte_size()));
         let end = (from + len).min(b.byte_size());
-        // An empty range has no matches; the pattern is not even checked.
-        let c = if end == 0 { None } else { Some(pattern(p, a[1])?) };
+        // An empty range has no matches; before 27 the pattern is not even checked.
+        let checked = end > 0 || kvik_release::current().rejects_bitstrings();
+        let c = if checked { Some(pattern(p, a[1])?).filter(|_| end > 0) } else { None };
         let rate = c.as_ref().map_or(LISTED, |c| c.a_reduction());
         let (text, items, list) = (b.to_bytes(), Vec::new(), Term::NIL);
         Ok(Search { c, rate, of: a[0], text, o, answer, at: from, end, part: 0, items, list })

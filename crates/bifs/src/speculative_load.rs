@@ -7,8 +7,10 @@
 //! or rejected as usual.
 //!
 //! Each module is prepared once: a caller that needs one in progress waits for it; one that was not
-//! begun is left to the caller.
+//! begun is left to the caller. Callers get their modules in the order in which they asked: since
+//! OTP 26 the order of a map's keys tells which module named an atom first.
 
+use std::collections::VecDeque;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -16,7 +18,7 @@ use std::time::Duration;
 
 use kvik_beam::Container;
 use kvik_code::LoadedModule;
-use kvik_env::fs::File;
+use kvik_env::fs::{self, File};
 use kvik_env::thread;
 use kvik_term::atom::{self, without_ranks, Unranked};
 use kvik_term::Atom;
@@ -35,9 +37,13 @@ struct Wanted {
 enum State {
     /// Not begun; the path of its file.
     Waiting(PathBuf),
-    /// In progress; the processes that wait for it.
-    UnderWay(Vec<u32>),
+    UnderWay,
     Made(Made),
+}
+/// A suspended process that waits for a module, or for those that asked before it.
+struct Caller {
+    name: String,
+    pid: u32,
 }
 struct Made {
     /// The parts of its file that the code depends on.
@@ -50,6 +56,8 @@ struct Made {
 kvik_state::vm_state! {
     /// In the order of preparation. Empty except while the VM starts.
     static WANTED: Mutex<Vec<Wanted>> = Mutex::new(Vec::new());
+    /// In the order in which they asked.
+    static CALLERS: Mutex<VecDeque<Caller>> = Mutex::new(VecDeque::new());
     /// Signalled when a module was taken.
     static TAKEN: Condvar = Condvar::new();
 }
@@ -58,33 +66,63 @@ fn wanted() -> MutexGuard<'static, Vec<Wanted>> {
     WANTED.lock().unwrap_or_else(|e| e.into_inner())
 }
 
+/// Locked while [`wanted`] is, never the other way round.
+fn callers() -> MutexGuard<'static, VecDeque<Caller>> {
+    CALLERS.lock().unwrap_or_else(|e| e.into_inner())
+}
+
 /// Result of [`take`].
 pub(crate) enum Taken {
     /// Nothing: the caller prepares the module itself.
     Nothing,
     Made(Box<LoadedModule>),
-    /// In progress: the caller suspends the process, which is resumed when the module is prepared.
+    /// In progress: the caller suspends the process, which is resumed when it may ask again.
     UnderWay,
 }
 
 /// Takes the prepared module for a file.
 pub(crate) fn take(name: &str, file: &[u8], pid: u32) -> Taken {
     let mut all = wanted();
-    let Some(i) = all.iter().position(|w| w.name == name) else { return Taken::Nothing };
-    if let State::UnderWay(waiting) = &mut all[i].state {
-        waiting.push(pid);
+    let found = all.iter().position(|w| w.name == name);
+    let mut waiting = callers();
+    let place = waiting.iter().position(|c| c.pid == pid);
+    if found.is_none() && place.is_none() {
+        return Taken::Nothing;
+    }
+    let under_way = found.is_some_and(|i| matches!(all[i].state, State::UnderWay));
+    if under_way || place.unwrap_or(waiting.len()) > 0 {
+        if place.is_none() {
+            waiting.push_back(Caller { name: name.to_string(), pid });
+        }
         return Taken::UnderWay;
     }
-    let found = all.remove(i);
-    drop(all);
-    TAKEN.notify_one();
-    let State::Made(made) = found.state else { return Taken::Nothing };
-    match Container::parse(file) {
-        Ok(c) if c.has_essence(&made.essence) => {
+    let made = match found.map(|i| all.remove(i).state) {
+        Some(State::Made(made)) if is_of_file(&made, file) => {
             atom::named(&made.atoms);
             Taken::Made(made.instance)
         }
         _ => Taken::Nothing,
+    };
+    if place.is_some() {
+        waiting.pop_front();
+        resume_first(&all, &waiting);
+    }
+    drop((waiting, all));
+    TAKEN.notify_one();
+    made
+}
+
+/// Whether a file has the code that the module was made from.
+fn is_of_file(made: &Made, file: &[u8]) -> bool {
+    Container::parse(file).is_ok_and(|c| c.has_essence(&made.essence))
+}
+
+/// Resumes the first caller unless its module is in progress.
+fn resume_first(all: &[Wanted], waiting: &VecDeque<Caller>) {
+    let Some(first) = waiting.front() else { return };
+    let under_way = |w: &Wanted| w.name == first.name && matches!(w.state, State::UnderWay);
+    if !all.iter().any(under_way) {
+        kvik_proc::signal_handlers::resume(first.pid, first.pid);
     }
 }
 
@@ -100,8 +138,13 @@ pub fn work(modules: Vec<(String, PathBuf)>) {
         make_all();
     });
     drop(wait_until(|all| all.is_empty()));
-    let left = std::mem::take(&mut *wanted());
+    let mut all = wanted();
+    let left = std::mem::take(&mut *all);
+    // A caller that ended before its turn holds up the others no longer.
+    let waiting = std::mem::take(&mut *callers());
+    drop(all);
     drop(left);
+    waiting.iter().for_each(|c| kvik_proc::signal_handlers::resume(c.pid, c.pid));
 }
 
 fn make_all() {
@@ -151,7 +194,11 @@ fn make(name: &str, path: &Path, file: &mut Vec<u8>) -> Option<Made> {
 /// Reads a whole file into a reusable buffer.
 pub fn read(path: &Path, to: &mut Vec<u8>) -> std::io::Result<()> {
     to.clear();
-    File::open(path)?.read_to_end(to).map(drop)
+    match fs::carried(path) {
+        Some(bytes) => to.extend(bytes?),
+        None => drop(File::open(path)?.read_to_end(to)?),
+    }
+    Ok(())
 }
 
 /// The name of the module in progress. Dropping it resumes the waiting processes in any case.
@@ -163,7 +210,7 @@ impl UnderWay {
         all.iter_mut().find_map(|w| match &mut w.state {
             State::Waiting(path) => {
                 let path = std::mem::take(path);
-                w.state = State::UnderWay(Vec::new());
+                w.state = State::UnderWay;
                 Some((UnderWay(w.name.clone()), path))
             }
             _ => None,
@@ -171,15 +218,16 @@ impl UnderWay {
     }
     fn end(&self, made: Option<Made>) {
         let mut all = wanted();
-        let under_way = |w: &Wanted| matches!(w.state, State::UnderWay(_)) && w.name == self.0;
+        let under_way = |w: &Wanted| matches!(w.state, State::UnderWay) && w.name == self.0;
         let Some(i) = all.iter().position(under_way) else { return };
-        let was = match made {
-            Some(made) => std::mem::replace(&mut all[i].state, State::Made(made)),
-            None => all.remove(i).state,
-        };
-        drop(all);
-        let State::UnderWay(waiting) = was else { return };
-        waiting.into_iter().for_each(|pid| kvik_proc::signal_handlers::resume(pid, pid));
+        match made {
+            Some(made) => all[i].state = State::Made(made),
+            None => drop(all.remove(i)),
+        }
+        let waiting = callers();
+        if waiting.front().is_some_and(|c| c.name == self.0) {
+            resume_first(&all, &waiting);
+        }
     }
 }
 

@@ -190,6 +190,13 @@ fn inflate_init_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     begin(p, a[0], window, eos, || ZlibStream::inflate(window))
 }
 
+/// A dictionary's checksum.
+fn checksum(h: &Heap, sum: u32) -> Term<'_> {
+    match kvik_release::current().has_signed_checksums() {
+        true => Term::int(sum as i32),
+        false => h.unsigned(sum.into()),
+    }
+}
 fn dictionary<'h>(p: &'h Proc, a: &[Term<'h>], kind: StreamKind) -> BifResult<'h> {
     let d = kvik_port::iodata::bytes(a[1]).ok_or_else(|| p.badarg())?;
     with_stream(p, a[0], kind, |s| {
@@ -200,7 +207,7 @@ fn dictionary<'h>(p: &'h Proc, a: &[Term<'h>], kind: StreamKind) -> BifResult<'h
             Status::Ok if kind == StreamKind::Deflate => {
                 // A raw stream has no checksum of its own.
                 let sum = if s.raw { adler32(0, &d) } else { stream.adler() };
-                Ok(Term::int(sum as i32))
+                Ok(checksum(&p.heap, sum))
             }
             c => value(p, c),
         }
@@ -340,7 +347,7 @@ fn codec<'h>(p: &'h Proc, s: &mut State, a: &[Term<'h>]) -> BifResult<'h> {
         h.tuple(&[am::continue_.into(), list])
     } else {
         let adler = s.stream.as_ref().map_or(0, |z| z.adler());
-        h.tuple(&[am::need_dictionary.into(), Term::int(adler as i32), list])
+        h.tuple(&[am::need_dictionary.into(), checksum(h, adler), list])
     })
 }
 

@@ -5,15 +5,18 @@
 #![forbid(unsafe_code)]
 
 pub mod coverage;
+pub mod debugger;
 pub mod export;
 pub mod fun;
 pub mod loaded_module;
 pub mod module;
 pub mod perf;
 pub mod purging;
+pub mod record_sites;
 pub mod records;
 
 pub use coverage::{Coverage, CoverageMode, CoveragePoint};
+pub use debugger::{DebugTable, DebuggerSwitches, LinePoint};
 pub use export::{
     all as exports, export, exports_of, find_export, find_export_by_code, is_defined, known_export,
     set_undef_stub, undef_stub,
@@ -21,4 +24,5 @@ pub use export::{
 pub use fun::{fun_entry, FunKey};
 pub use loaded_module::{FuncRange, LibraryHandle, LoadedModule, Location, NifCell, ReturnSite};
 pub use module::{at, commit, current, delete, loaded, old, purge, CommitError};
+pub use record_sites::{record_entry, ForeignRecord, RecordName, RecordSite};
 pub use records::{record_definition, record_info, RecordInfo, RecordLiteral};

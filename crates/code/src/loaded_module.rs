@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use kvik_heap::LiteralArea;
 use kvik_term::{Atom, CodeAddress, Export, FunEntry};
 
-use crate::{Coverage, CoverageMode, RecordLiteral};
+use crate::{Coverage, CoverageMode, DebugTable, RecordLiteral, RecordSite};
 
 /// Start offset of a function's native code, which extends to the start of the next function.
 #[derive(Copy, Clone, Debug)]
@@ -77,16 +77,28 @@ pub struct LoadedModule {
     pub literals: LiteralArea,
     /// Its native records.
     pub records: Vec<RecordLiteral>,
+    /// The inline caches of its code.
+    pub record_sites: Vec<Arc<RecordSite>>,
     /// What has run, if that is recorded.
     pub coverage: Option<Coverage>,
     /// The mode for new modules when this one was made.
     pub made_in_mode: CoverageMode,
+    /// For the debugger.
+    pub debug: DebugTable,
     /// Functions with a `nif_start`.
     pub nifs: Vec<NifCell>,
     /// The NIF library that the module has loaded.
     pub library: Mutex<Option<LibraryHandle>>,
     /// Owns the code's memory.
     pub memory: Box<dyn Any + Send + Sync>,
+}
+
+impl Drop for LoadedModule {
+    fn drop(&mut self) {
+        if !self.records.is_empty() {
+            crate::record_sites::forget_definitions();
+        }
+    }
 }
 
 impl LoadedModule {

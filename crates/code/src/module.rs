@@ -67,6 +67,7 @@ pub fn commit(instances: Vec<LoadedModule>) -> Result<(), CommitError> {
         if i.on_load.is_none() {
             link(&i);
         }
+        crate::record_sites::current_changed(i.name, Some(&i));
         v.current = Some(i);
     }
     Ok(())
@@ -108,6 +109,7 @@ pub fn delete(module: Atom) -> Option<bool> {
         return Some(false);
     }
     v.old = v.current.take();
+    crate::record_sites::current_changed(module, None);
     for (e, _) in v.old.iter().flat_map(|i| &i.exports) {
         e.code.set(undef_stub());
     }
@@ -143,6 +145,7 @@ pub fn fail(module: Atom) {
     if failed.replaces.load(Ordering::Acquire) {
         v.current = v.old.take();
     }
+    crate::record_sites::current_changed(module, v.current.as_deref());
     for (e, address) in v.current.iter().flat_map(|i| &i.funs) {
         e.code.set(*address);
     }
@@ -158,6 +161,11 @@ pub fn stage_failed(module: Atom) -> bool {
     true
 }
 
+/// Calls `f` with the current version, under the lock.
+pub(crate) fn with_current<A>(module: Atom, f: impl FnOnce(Option<&LoadedModule>) -> A) -> A {
+    let t = table().read().unwrap_or_else(|e| e.into_inner());
+    f(t.modules.get(&module).and_then(|v| v.current.as_deref()))
+}
 pub fn current(module: Atom) -> Option<Arc<LoadedModule>> {
     let t = table().read().unwrap_or_else(|e| e.into_inner());
     t.modules.get(&module)?.current.clone()
@@ -184,4 +192,20 @@ pub fn at(address: usize) -> Option<Arc<LoadedModule>> {
     let t = table().read().unwrap_or_else(|e| e.into_inner());
     let (_, i) = t.ranges.range(..=address).next_back()?;
     i.contains(address).then(|| i.clone())
+}
+
+/// Finds the versions of one address after the other. Neighbours in a stack trace are often in the
+/// same one, which is then found without the table.
+#[derive(Default)]
+pub struct Finder {
+    last: Option<Arc<LoadedModule>>,
+}
+
+impl Finder {
+    pub fn at(&mut self, address: usize) -> Option<&LoadedModule> {
+        if !self.last.as_ref().is_some_and(|i| i.contains(address)) {
+            self.last = at(address);
+        }
+        self.last.as_deref()
+    }
 }

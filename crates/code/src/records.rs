@@ -9,9 +9,8 @@ use crate::module;
 #[derive(Copy, Clone, Debug)]
 pub struct RecordLiteral {
     pub name: Atom,
-    /// Index of the literal `{Definition, Defaults, Required}`: the definition, a tuple of the
-    /// default values in the order of its keys (`[]` where there is none), and the indexes of the
-    /// keys without one in ascending order.
+    /// Index of the literal `{Prototype, Required}`: an instance with the default values (`[]` where
+    /// there is none), and the indexes of the keys without one in ascending order.
     pub literal: usize,
 }
 
@@ -19,27 +18,26 @@ pub struct RecordLiteral {
 #[derive(Copy, Clone)]
 pub struct RecordInfo<'h> {
     pub definition: Term<'h>,
+    /// An instance with the default values, which for keys without one are `[]`.
+    pub prototype: Term<'h>,
     defaults: &'h [Term<'h>],
     required: Term<'h>,
 }
 
 impl<'h> RecordInfo<'h> {
     pub fn of(literal: Term<'h>) -> Option<RecordInfo<'h>> {
-        let [definition, defaults, required] = literal.as_tuple_n()?;
-        Some(RecordInfo { definition, defaults: defaults.as_tuple()?.elements(), required })
+        let [prototype, required] = literal.as_tuple_n()?;
+        let r = prototype.as_record()?;
+        let (definition, defaults) = (r.definition_term(), r.values());
+        Some(RecordInfo { definition, prototype, defaults, required })
     }
     /// The number of its keys.
     pub fn field_count(&self) -> usize {
         self.defaults.len()
     }
-    /// The default value of the key at an index, if it has one, for indexes in ascending order.
-    pub fn ascending_defaults(&self) -> impl FnMut(usize) -> Option<Term<'h>> + 'h {
-        let mut required = self.required.list().filter_map(Term::as_usize).peekable();
-        let defaults = self.defaults;
-        move |i| {
-            while required.next_if(|r| *r < i).is_some() {}
-            defaults.get(i).copied().filter(|_| required.peek() != Some(&i))
-        }
+    /// The default values, with `[]` for keys without one, and the indexes of those.
+    pub fn base(&self) -> (&'h [Term<'h>], impl Iterator<Item = usize> + 'h) {
+        (self.defaults, self.required.list().filter_map(Term::as_usize))
     }
     /// The default value of each key that has one.
     pub fn defaults(&self) -> Vec<Option<Term<'h>>> {

@@ -398,7 +398,8 @@ impl<'h> Decoder<'_, 'h> {
     fn bit_binary(&mut self) -> Result<Term<'h>, EtfError> {
         let n = self.r.u32()? as usize;
         let last = self.r.u8()? as usize;
-        if last > 8 || (last == 0) != (n == 0) {
+        let none = n == 0 && !kvik_release::current().decodes_empty_bit_strings();
+        if last > 8 || (last == 0) != (n == 0) || none {
             return Err(EtfError::Malformed);
         }
         let bytes = self.r.take(n)?;

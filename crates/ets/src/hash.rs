@@ -2,6 +2,7 @@
 //! and atoms on their own, so that small tables list their objects in OTP's order. (OTP's values
 //! for atoms and pids inside other terms depend on its table indexes.)
 
+use kvik_release::KeyHash;
 use kvik_term::{hash, Atom, Term};
 
 /// An atom's hash depends on its name.
@@ -26,10 +27,12 @@ fn atom(a: Atom) -> u32 {
 /// The hash of a key: 31 bits.
 pub fn of_key(t: Term<'_>) -> u32 {
     let h = match t.as_atom() {
-        Some(a) => atom(a),
-        None => hash::internal(t, 0),
+        Some(a) => u64::from(atom(a)),
+        None => hash::of_key(t),
     };
-    h & 0x7FFF_FFFF
+    // Tables do not use the lowest bit in releases with native records.
+    let unused = u32::from(kvik_release::key_hash() == KeyHash::MurmurWithRecords);
+    (h >> unused) as u32 & 0x7FFF_FFFF
 }
 
 #[cfg(test)]

@@ -19,4 +19,4 @@ pub use deferred_free::DeferredFree;
 pub use kind::{IterationHold, TableKind};
 pub use registry::{find, process_exits, TableRef};
 pub use store::Store;
-pub use table::{Access, Protection, Refusal, StoppedWalk, Table, TableOptions, TableState};
+pub use table::{Access, Heir, Protection, Refusal, StoppedWalk, Table, TableOptions, TableState};

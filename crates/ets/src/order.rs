@@ -52,7 +52,7 @@ pub fn variable(t: Term<'_>) -> Option<u32> {
     }
 }
 
-/// Whether the term contains a variable or `'_'`.
+/// Whether the term contains a variable or `'_'`, or else may match several keys.
 pub fn has_wild(t: Term<'_>) -> bool {
     let mut todo = vec![t];
     while let Some(mut t) = todo.pop() {
@@ -63,6 +63,8 @@ pub fn has_wild(t: Term<'_>) -> bool {
         match t.view() {
             View::Atom(_) if wild(t).is_some() => return true,
             View::Tuple(u) => todo.extend_from_slice(u.elements()),
+            // It matches larger maps, too.
+            View::Map(_) if kvik_release::current().keys_with_maps_match_others() => return true,
             View::Map(m) => todo.extend(map_pairs(m).into_iter().flat_map(|(k, v)| [k, v])),
             _ => {}
         }
@@ -79,6 +81,7 @@ pub fn partial(pattern: Term<'_>, key: Term<'_>) -> Ordering {
     while let Some((a, b)) = now.take().or_else(|| later.pop()) {
         match (a.view(), b.view()) {
             _ if wild(a).is_some() => break,
+            (View::Map(_), _) if kvik_release::current().keys_with_maps_match_others() => break,
             (View::Cons(x), View::Cons(y)) => {
                 later.push((x.tail(), y.tail()));
                 now = Some((x.head(), y.head()));

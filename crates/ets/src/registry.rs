@@ -12,7 +12,7 @@ use kvik_term::{am, Atom, Ref, Term};
 use crate::cooperative::STEPS_PER_REDUCTION;
 use crate::deferred_free::DeferredFree;
 use crate::store::Store;
-use crate::table::{Access, Refusal, Table, TableState};
+use crate::table::{Access, Heir, Refusal, Table, TableState};
 
 /// Whether that process exists.
 pub fn is_alive(pid: u32) -> bool {
@@ -190,7 +190,7 @@ pub fn handle_of<'h>(heap: &'h Heap, t: Arc<Table>) -> Option<Term<'h>> {
 
 /// Sets the process that inherits the table when its owner ends. An heir that ends first is
 /// removed.
-pub fn set_heir(t: &Table, s: &mut TableState, heir: Option<(u32, OwnedTerm)>) {
+pub fn set_heir(t: &Table, s: &mut TableState, heir: Option<Heir>) {
     if let Some((old, _)) = s.heir.take() {
         remove(&registry().inherited, old, t.id);
     }
@@ -269,7 +269,7 @@ pub fn delete(t: &Table) -> Option<DeferredFree> {
 }
 
 /// Gives a table to another process and sends it a message.
-pub fn transfer(t: &Table, from: u32, to: u32, gift: Term<'_>) {
+pub fn transfer(t: &Table, from: u32, to: u32, gift: Option<Term<'_>>) {
     let Ok(mut s) = t.write(from, Access::Info) else {
         return;
     };
@@ -280,6 +280,7 @@ pub fn transfer(t: &Table, from: u32, to: u32, gift: Term<'_>) {
     if let Some(shared) = by_id(t.id) {
         add(&registry().owned, to, shared);
     }
+    let Some(gift) = gift else { return };
     let heap = Heap::detached();
     let message =
         heap.tuple(&[am::ETS_TRANSFER.into(), handle(&heap, t, name), Term::local_pid(from), gift]);
@@ -345,7 +346,7 @@ fn inherit_or_delete(t: &Table, pid: u32) -> Option<DeferredFree> {
     };
     match heir {
         Some((to, gift)) if to != pid && is_alive(to) => {
-            transfer(t, pid, to, gift.term());
+            transfer(t, pid, to, gift.as_ref().map(OwnedTerm::term));
             None
         }
         _ => delete(t),

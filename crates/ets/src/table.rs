@@ -65,12 +65,15 @@ impl Refusal {
     }
 }
 
+/// The process that inherits a table, and what it is told with it; nothing: it gets no message.
+pub type Heir = (u32, Option<OwnedTerm>);
+
 /// The part of a table that can change.
 pub struct TableState {
     pub store: Store,
     pub owner: u32,
     pub name: Atom,
-    pub heir: Option<(u32, OwnedTerm)>,
+    pub heir: Option<Heir>,
     pub protection: Protection,
     pub alive: bool,
     /// An atomic operation that takes several time slices: it is finished before any other access

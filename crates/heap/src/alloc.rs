@@ -438,6 +438,14 @@ impl Heap {
     pub fn saved_x(&self) -> usize {
         self.saved.get() as usize
     }
+    /// The x registers saved while the process does not run.
+    ///
+    /// # Safety
+    /// The process does not run, and its heap is not collected while they are borrowed.
+    pub unsafe fn saved<'h>(&'h self) -> &'h [Term<'h>] {
+        // SAFETY: so many words were saved there, which are terms; a term is one word.
+        unsafe { std::slice::from_raw_parts(self.stop.get().cast(), self.saved_x()) }
+    }
     /// Saves `args` as the x registers of a process that starts or continues with them.
     ///
     /// # Panics

@@ -24,7 +24,12 @@ pub type Number<'h> = Result<Term<'h>, ArithError>;
 kvik_state::vm_state! {
     /// Bits of the largest integers. Since OTP 27 there are fewer than in releases before.
     static MAX_BITS: AtomicU64 = AtomicU64::new(((1 << 19) - 1) * 64);
+    /// Words of a large integer that are worth a reduction; none if 0.
+    static WORDS_PER_REDUCTION: AtomicU64 = AtomicU64::new(0);
 }
+
+/// An operation counts no more reductions than a time slice has.
+const MAX_CHARGE: u64 = 4000;
 
 /// Maximum size of an integer, in bits.
 #[inline]
@@ -34,6 +39,10 @@ pub fn max_bits() -> u64 {
 /// Changes [`max_bits`], before the first integer is made.
 pub fn set_max_words(words: u32) {
     MAX_BITS.store(u64::from(words) * 64, Relaxed);
+}
+/// From now on arithmetic on large integers counts reductions.
+pub fn set_words_per_reduction(words: u32) {
+    WORDS_PER_REDUCTION.store(u64::from(words), Relaxed);
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -125,6 +134,18 @@ impl Heap {
         }
     }
 
+    /// Counts the reductions of an operation on integers, one of them large. `cost` says how many words
+    /// it works on, given how many both have.
+    fn charge(&self, a: Term<'_>, b: Term<'_>, cost: impl Fn(u64, u64) -> u64) {
+        let per = WORDS_PER_REDUCTION.load(Relaxed);
+        if per == 0 || !(is_big(a) || is_big(b)) {
+            return;
+        }
+        if let (Some(x), Some(y)) = (integer_words(a), integer_words(b)) {
+            self.bump_reductions((cost(x, y) / per + 1).min(MAX_CHARGE) as i64);
+        }
+    }
+
     /// `+ - *`
     pub fn arith<'h>(&'h self, op: ArithOp, a: Term<'h>, b: Term<'h>) -> Number<'h> {
         if let (Some(x), Some(y)) = (a.as_small(), b.as_small()) {
@@ -137,6 +158,11 @@ impl Heap {
                 return Ok(self.integer(r));
             }
         }
+        self.charge(a, b, |x, y| match op {
+            ArithOp::Add => x.max(y) + 2,
+            ArithOp::Sub => x.max(y) + 1,
+            ArithOp::Mul => x.saturating_mul(y),
+        });
         if let Some((x, y)) = both_wide(a, b) {
             let r = match op {
                 ArithOp::Add => x.checked_add(y),
@@ -182,6 +208,7 @@ impl Heap {
             }
             return Ok(self.integer(if rem { x % y } else { x / y }));
         }
+        self.charge(a, b, |x, y| (x + 1).saturating_sub(y).saturating_mul(y));
         if let Some((x, y)) = both_wide(a, b) {
             let r = if rem { x.checked_rem(y) } else { x.checked_div(y) };
             if let Some(r) = r {
@@ -200,7 +227,10 @@ impl Heap {
         match a.view() {
             View::Small(i) => Ok(self.integer(-i)),
             View::Float(f) => Ok(self.float(-f)),
-            View::Big(b) => Ok(self.big(!b.is_negative(), b.digits())),
+            View::Big(b) => {
+                self.charge(a, a, |x, _| x + 1);
+                Ok(self.big(!b.is_negative(), b.digits()))
+            }
             _ => Err(ArithError::BadArith),
         }
     }
@@ -212,6 +242,7 @@ impl Heap {
                 BitOp::Xor => x ^ y,
             }));
         }
+        self.charge(a, b, |x, y| x.max(y) + 2);
         if let Some((x, y)) = both_wide(a, b) {
             return Ok(self.wide_integer(match op {
                 BitOp::And => x & y,
@@ -228,6 +259,7 @@ impl Heap {
     }
     /// `bnot`
     pub fn complement<'h>(&'h self, a: Term<'h>) -> Number<'h> {
+        self.charge(a, a, |x, _| x + 2);
         match a.as_small() {
             Some(i) => Ok(self.integer(!i)),
             None => self.limited(&!integer_value(a).ok_or(ArithError::BadArith)?),
@@ -242,6 +274,13 @@ impl Heap {
         self.shift(a, by, true)
     }
     fn shift<'h>(&'h self, a: Term<'h>, by: Term<'h>, right: bool) -> Number<'h> {
+        if let Some(n) = by.as_small() {
+            let words = n.unsigned_abs() / 64;
+            self.charge(a, by, |x, _| match (n > 0) == right {
+                true => x.saturating_sub(words) + 2,
+                false => x.saturating_add(words + 2),
+            });
+        }
         if let (Some(x), Some(n @ -126..=126)) = (wide(a), by.as_small()) {
             if (n > 0) == right || n == 0 {
                 return Ok(self.wide_integer(x >> n.abs()));
@@ -294,6 +333,17 @@ impl Heap {
         let mantissa = (bits & ((1 << 52) - 1)) | 1 << 52;
         let i = BigInt::from(mantissa) << exponent;
         self.big_integer(&if f < 0.0 { -i } else { i })
+    }
+}
+
+fn is_big(t: Term<'_>) -> bool {
+    matches!(t.view(), View::Big(_))
+}
+fn integer_words(t: Term<'_>) -> Option<u64> {
+    match t.view() {
+        View::Small(_) => Some(1),
+        View::Big(b) => Some(b.digits().len() as u64),
+        _ => None,
     }
 }
 

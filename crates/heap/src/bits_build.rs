@@ -13,7 +13,7 @@ use crate::binary::{BinRef, Binary};
 use crate::bits::{copy_bits, is_little, WRITABLE};
 use crate::bits_segment::{char_of, is_char};
 pub use crate::bits_segment::{
-    f32_to_half, segment_size, utf16_len, utf8_len, BsFail, Seg, SegKind, MAX_BITS,
+    f64_to_half, segment_size, utf16_len, utf8_len, BsFail, Seg, SegKind, MAX_BITS,
 };
 use crate::limit::fits;
 use crate::Heap;
@@ -429,7 +429,7 @@ impl Build {
             _ => return Err(am::type_),
         };
         let mut bytes = match n {
-            16 => (f32_to_half(f as f32) as u64) << 48,
+            16 => (f64_to_half(f) as u64) << 48,
             32 => ((f as f32).to_bits() as u64) << 32,
             _ => f.to_bits(),
         }

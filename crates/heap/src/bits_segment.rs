@@ -113,10 +113,16 @@ impl Seg {
     pub(crate) fn is_append(&self) -> bool {
         matches!(self.kind, SegKind::Append | SegKind::PrivateAppend)
     }
-    /// Bits the segment will take.
+    /// Bits the segment will take. Some segments are judged together with their sizes, before the
+    /// values of those in front of them.
     pub(crate) fn bits(&self, value: u64, size: u64) -> Result<usize, BsFail> {
         match self.kind {
             SegKind::Append | SegKind::PrivateAppend => return Ok(0),
+            SegKind::Utf8
+                if !is_char(value) && kvik_release::current().judges_utf8_with_sizes() =>
+            {
+                return Err(self.fail(am::type_, value));
+            }
             SegKind::Utf8 => return Ok(utf8_len(value) * 8),
             SegKind::Utf16 => return Ok(if small_value(value) < 0x10000 { 16 } else { 32 }),
             SegKind::Utf32 if is_char(value) => return Ok(32),
@@ -176,23 +182,22 @@ pub(crate) fn char_of(w: u64) -> Option<char> {
     is_char(w).then(|| char::from_u32(small_value(w) as u32))?
 }
 
-/// Rounds to the nearest half, ties to even; too large values become infinite.
-pub fn f32_to_half(f: f32) -> u16 {
+/// Rounds a finite number to the nearest half, ties to even; too large values become infinite.
+pub fn f64_to_half(f: f64) -> u16 {
     let b = f.to_bits();
-    let sign = (b >> 16 & 0x8000) as u16;
-    let e = (b >> 23 & 255) as i32 - 127 + 15;
-    let m = b & 0x7F_FFFF;
+    let sign = (b >> 48 & 0x8000) as u16;
+    let e = (b >> 52 & 0x7FF) as i32 - 1023 + 15;
+    let m = b & ((1 << 52) - 1);
     if e >= 31 {
-        let nan = b & 0x7FFF_FFFF > 0x7F80_0000;
-        return sign | 0x7C00 | if nan { 0x200 } else { 0 };
+        return sign | 0x7C00;
     }
     if e < -10 {
         return sign;
     }
     // A subnormal half shifts the hidden bit in.
-    let (m, shift) = if e <= 0 { (m | 0x80_0000, 14 - e) } else { (m | (e as u32) << 23, 13) };
+    let (m, shift) = if e <= 0 { (m | 1 << 52, 43 - e) } else { (m | (e as u64) << 52, 42) };
     let (q, rest) = (m >> shift, m & ((1 << shift) - 1));
     let half = 1 << (shift - 1);
     let up = rest > half || rest == half && q & 1 == 1;
-    sign | (q + up as u32) as u16
+    sign | (q + up as u64) as u16
 }

@@ -525,10 +525,16 @@ kvik_state::vm_state! {
     static REFS: AtomicU64 = AtomicU64::new(1 << 20);
 }
 
-/// Three numbers that no other call returns: 18, 32 and 32 bits.
+/// Sets the number of the first reference. Every run of a node begins at another one: programs keep
+/// references beyond the run, and take them for unique and for well spread when hashed.
+pub fn begin_refs(first: u64) {
+    REFS.store(first, Ordering::Relaxed);
+}
+/// Three numbers that no other call returns: 18, 32 and 32 bits. The last two are those of a
+/// counter; the first, the only one that is hashed, repeats its low bits.
 pub fn next_ref() -> [u32; 3] {
     let n = REFS.fetch_add(1, Ordering::Relaxed);
-    [(n & 0x3_FFFF) as u32, (n >> 18) as u32, (n >> 50) as u32]
+    [(n & 0x3_FFFF) as u32, n as u32, (n >> 32) as u32]
 }
 fn ref_words(n: [u32; 3]) -> [u64; 2] {
     [n[0] as u64 | (n[1] as u64) << 32, n[2] as u64]
@@ -569,6 +575,14 @@ mod tests {
             assert!(h.room() >= 100);
             let _garbage = deep(&h, 50);
         }
+    }
+
+    #[test]
+    fn references_are_told_apart_by_their_last_two_numbers() {
+        let all = [(); 1000].map(|_| next_ref());
+        let counted = |r: &[u32; 3]| u64::from(r[1]) | u64::from(r[2]) << 32;
+        assert!(all.windows(2).all(|w| counted(&w[0]) < counted(&w[1])));
+        assert!(all.iter().all(|r| r[0] == r[1] & 0x3_FFFF));
     }
 
     #[test]

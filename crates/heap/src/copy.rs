@@ -2,7 +2,7 @@
 //! within a term is lost (as in OTP).
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ptr;
 
 use kvik_term::word::*;
@@ -88,13 +88,19 @@ pub(crate) fn flat(t: Term<'_>) -> Option<&[u64]> {
     words[1..].iter().all(|w| is_immediate(*w)).then_some(words)
 }
 
-/// Words of a fun without an environment in OTP.
-const OTP_FUN_WORDS: isize = 5;
-
 /// Words that a copy takes in OTP, literals included: the empty tuple takes none, and a part of a
 /// heap binary becomes a binary of its own.
 pub fn flat_size(t: Term<'_>) -> usize {
+    let otp = kvik_release::current().term_words();
     let saved = Cell::new(0);
+    let save =
+        |ours: usize, theirs: usize| saved.set(saved.get() + ours as isize - theirs as isize);
+    let outside = otp.part.unwrap_or_default();
+    // Words of a bit string where these are either on the heap or part of a binary outside.
+    let bits_words = |bits: usize| match bits > HEAP_BIN_LIMIT * 8 {
+        true => outside,
+        false => 2 + bits.div_ceil(64),
+    };
     let all = size_where(t, |p| {
         // SAFETY: `size_where` asks about objects of a term that is borrowed.
         let h = unsafe { *p };
@@ -103,9 +109,23 @@ pub fn flat_size(t: Term<'_>) -> usize {
         }
         match header_subtag(h) {
             TUPLE if header_words(h) == 0 => return true,
-            // OTP's has a word more; for an exported function the size is the same.
-            FUN => saved.set(saved.get() - 1),
-            EXPORT => saved.set(saved.get() + object_words(h) as isize - OTP_FUN_WORDS),
+            FUN => save(LOCAL_FUN_WORDS, otp.local_fun),
+            EXPORT => save(object_words(h), otp.external_fun),
+            // SAFETY: as above; the words of a binary or a part of one follow the header.
+            REFC_BIN | SUB_BIN if otp.part.is_some() => unsafe {
+                // What it is part of is counted too, where it is asked about.
+                let original = match header_subtag(h) {
+                    SUB_BIN => {
+                        let real = (*p.add(1) - TAG_BOXED) as *const u64;
+                        match header_subtag(*real) {
+                            REFC_BIN => bits_words(Bits::from_raw(real).bit_len()),
+                            _ => object_words(*real),
+                        }
+                    }
+                    _ => 0,
+                };
+                save(object_words(h) + original, bits_words(Bits::from_raw(p).bit_len()));
+            },
             MAGIC_REF => saved.set(saved.get() + (MAGIC_REF_WORDS - REF_WORDS) as isize),
             // SAFETY: as above; the original follows the header.
             SUB_BIN => unsafe {
@@ -131,7 +151,44 @@ pub fn flat_size(t: Term<'_>) -> usize {
     (all as isize - saved.get()).max(0) as usize
 }
 
-/// The same with a predicate for what is shared (`|_| false`: nothing).
+/// Words of a reference to a binary, in OTP where all bit strings that do not fit the heap are parts
+/// of binaries: those of one binary share it.
+const OTP_BINARY_REF_WORDS: usize = 3;
+
+/// Words that a term takes in OTP, each object counted once and literals not at all.
+pub fn size_shared(t: Term<'_>) -> usize {
+    let part = kvik_release::current().term_words().part;
+    let (seen, binaries) = (RefCell::new(HashSet::new()), RefCell::new(HashSet::new()));
+    let bit_strings = Cell::new(0);
+    let others = size_where(t, |p| {
+        if is_literal(p) || !seen.borrow_mut().insert(p) {
+            return true;
+        }
+        // SAFETY: `size_where` asks about objects of a term that is borrowed.
+        let h = unsafe { *p };
+        let (true, Some(part)) = (is_header(h), part) else { return false };
+        // SAFETY: as above; the words of a binary or a part of one follow the header.
+        let (bits, binary) = unsafe {
+            match header_subtag(h) {
+                REFC_BIN => (Bits::from_raw(p).bit_len(), p),
+                SUB_BIN => (Bits::from_raw(p).bit_len(), (*p.add(1) - TAG_BOXED) as *const u64),
+                // The empty tuple is a literal.
+                TUPLE if header_words(h) == 0 => return true,
+                _ => return false,
+            }
+        };
+        let words = match bits > HEAP_BIN_LIMIT * 8 {
+            true if binaries.borrow_mut().insert(binary) => part,
+            true => part - OTP_BINARY_REF_WORDS,
+            false => 2 + bits.div_ceil(64),
+        };
+        bit_strings.set(bit_strings.get() + words);
+        true
+    });
+    others + bit_strings.get()
+}
+
+/// The words of an own layout, with a predicate for what is shared (`|_| false`: nothing).
 pub fn size_where(t: Term<'_>, shared: impl Fn(*const u64) -> bool) -> usize {
     let mut total = 0;
     let mut todo: SmallVec<[u64; 16]> = SmallVec::new();

@@ -10,7 +10,7 @@ use kvik_term::word::*;
 
 use crate::alloc::{block, free_block, Heap, MIN_VHEAP};
 use crate::binary::{next_word, release_one};
-use crate::copy::{copy_once, has_terms, object_words, AddressMap};
+use crate::copy::{copy_once, copy_words, has_terms, object_words, AddressMap};
 use crate::frag::Frag;
 use crate::literal::{is_literal, Leaving};
 use crate::memory_counters::ShardedCounter;
@@ -37,7 +37,8 @@ pub struct Limited {
 }
 
 /// Where objects go, and how to tell which ones move.
-struct Mover {
+#[derive(Copy, Clone)]
+struct Spaces {
     /// Next free word of the young and old to-spaces.
     top: *mut u64,
     old_top: *mut u64,
@@ -47,6 +48,11 @@ struct Mover {
     /// Objects in this range stay (the old heap, in a minor collection).
     stay_lo: usize,
     stay_len: usize,
+}
+
+/// A collection under way.
+struct Mover {
+    to: Spaces,
     /// Literals that are to be freed; those the heap refers to are copied.
     leaving: Option<Box<Copies>>,
 }
@@ -59,38 +65,67 @@ struct Copies {
     off_heap: *mut u64,
 }
 
-impl Mover {
-    #[inline(always)]
-    fn stays(&self, p: *const u64) -> bool {
-        is_literal(p) || (p as usize).wrapping_sub(self.stay_lo) < self.stay_len
-    }
-    #[inline(always)]
-    fn target(&mut self, p: *const u64) -> &mut *mut u64 {
-        if (p as usize).wrapping_sub(self.mature_lo) < self.mature_len {
-            &mut self.old_top
-        } else {
-            &mut self.top
-        }
-    }
-    /// The word to use after the object it points to has moved.
+impl Copies {
+    /// The word for an object that does not move: itself, or its copy if it is a literal to be
+    /// freed.
     ///
     /// # Safety
-    /// `w` is a term of the heap under collection; the to-spaces have room.
+    /// As for `Spaces::word`.
+    unsafe fn literal(&mut self, to: &mut Spaces, w: u64) -> u64 {
+        if !self.of.has(w) {
+            return w;
+        }
+        // SAFETY: as the caller says; each object is copied once, and there is room for all.
+        unsafe { copy_once(w, &mut self.all, &mut to.top, &mut self.off_heap) }
+    }
+}
+
+impl Spaces {
+    /// Whether all objects but literals move to the young to-space: in a full collection, and in a
+    /// process's first.
+    fn is_single(&self) -> bool {
+        self.mature_len == 0 && self.stay_len == 0
+    }
     #[inline(always)]
-    unsafe fn word(&mut self, w: u64) -> u64 {
+    fn stays<const SINGLE: bool>(&self, p: *const u64) -> bool {
+        is_literal(p) || !SINGLE && (p as usize).wrapping_sub(self.stay_lo) < self.stay_len
+    }
+    /// Room for the `n` words of the object at `p`.
+    #[inline(always)]
+    fn room<const SINGLE: bool>(&mut self, p: *const u64, n: usize) -> *mut u64 {
+        let mature = !SINGLE && (p as usize).wrapping_sub(self.mature_lo) < self.mature_len;
+        let q = if mature { self.old_top } else { self.top };
+        let next = q.wrapping_add(n);
+        if mature {
+            self.old_top = next;
+        } else {
+            self.top = next;
+        }
+        q
+    }
+    /// The word to use after the object it points to has moved; `literal` says it for an object that
+    /// does not move.
+    ///
+    /// # Safety
+    /// `w` is a term of the heap under collection; the to-spaces have room. `SINGLE` is as
+    /// `is_single` says, or false.
+    #[inline(always)]
+    unsafe fn word<const SINGLE: bool>(
+        &mut self,
+        w: u64,
+        literal: &mut impl FnMut(&mut Spaces, u64) -> u64,
+    ) -> u64 {
         // SAFETY: as the caller says.
         unsafe {
             if is_list(w) {
                 let p = (w - TAG_LIST) as *mut u64;
-                if self.stays(p) {
-                    return self.literal(w);
+                if self.stays::<SINGLE>(p) {
+                    return literal(self, w);
                 }
                 if *p == NONE {
                     return *p.add(1);
                 }
-                let to = self.target(p);
-                let q = *to;
-                *to = q.add(2);
+                let q = self.room::<SINGLE>(p, 2);
                 *q = *p;
                 *q.add(1) = *p.add(1);
                 let new = q as u64 + TAG_LIST;
@@ -99,18 +134,16 @@ impl Mover {
                 new
             } else if is_boxed(w) {
                 let p = (w - TAG_BOXED) as *mut u64;
-                if self.stays(p) {
-                    return self.literal(w);
+                if self.stays::<SINGLE>(p) {
+                    return literal(self, w);
                 }
                 let h = *p;
                 if is_boxed(h) {
                     return h;
                 }
                 let n = object_words(h);
-                let to = self.target(p);
-                let q = *to;
-                *to = q.add(n);
-                ptr::copy_nonoverlapping(p, q, n);
+                let q = self.room::<SINGLE>(p, n);
+                copy_words(p, q, n);
                 let new = q as u64 + TAG_BOXED;
                 *p = new;
                 new
@@ -119,21 +152,55 @@ impl Mover {
             }
         }
     }
-    /// The word for an object that does not move: itself, or its copy if it is a literal to be
-    /// freed.
+    /// Scans a to-space, the old one if `OLD`, from `from` on; returns the end of the scan.
     ///
     /// # Safety
-    /// As for `word`.
+    /// `from` is the start of an object or cell in the to-space, or its top. `SINGLE` as for `word`.
     #[inline(always)]
-    unsafe fn literal(&mut self, w: u64) -> u64 {
-        match &mut self.leaving {
-            None => w,
-            // SAFETY: as the caller says; each object is copied once, and there is room for all.
-            Some(l) if l.of.has(w) => unsafe {
-                copy_once(w, &mut l.all, &mut self.top, &mut l.off_heap)
-            },
-            Some(_) => w,
+    unsafe fn scan<const OLD: bool, const SINGLE: bool>(
+        &mut self,
+        mut from: *mut u64,
+        mut literal: impl FnMut(&mut Spaces, u64) -> u64,
+    ) -> *mut u64 {
+        // A copy of its own stays in registers: each object's place depends on the one before.
+        let mut to = *self;
+        // SAFETY: between `from` and the top there are whole objects and cells.
+        unsafe {
+            while from < if OLD { to.old_top } else { to.top } {
+                let w = *from;
+                if is_header(w) {
+                    if header_subtag(w) == MATCH_CTX {
+                        let orig = to.word::<SINGLE>(*from.add(1), &mut literal);
+                        *from.add(1) = orig;
+                        *from.add(2) = first_byte(orig);
+                    }
+                    if !has_terms(w) {
+                        from = from.add(header_words(w));
+                    }
+                } else if !is_immediate(w) {
+                    *from = to.word::<SINGLE>(w, &mut literal);
+                }
+                from = from.add(1);
+            }
         }
+        *self = to;
+        from
+    }
+}
+
+impl Mover {
+    /// # Safety
+    /// As for `Spaces::word`.
+    #[inline(always)]
+    unsafe fn word(&mut self, w: u64) -> u64 {
+        let leaving = &mut self.leaving;
+        let mut literal = |to: &mut Spaces, w| match leaving {
+            None => w,
+            // SAFETY: as the caller says.
+            Some(all) => unsafe { all.literal(to, w) },
+        };
+        // SAFETY: as the caller says.
+        unsafe { self.to.word::<false>(w, &mut literal) }
     }
     /// # Safety
     /// The words are terms (or code addresses) of the heap under collection.
@@ -148,30 +215,19 @@ impl Mover {
             }
         }
     }
-    /// Scans a to-space from `from` on; returns the end of the scan.
-    ///
     /// # Safety
-    /// `from` is the start of an object or cell in the to-space, or its top.
-    unsafe fn scan(&mut self, mut from: *mut u64, old: bool) -> *mut u64 {
-        // SAFETY: between `from` and the top there are whole objects and cells.
+    /// As for `Spaces::scan`.
+    unsafe fn scan(&mut self, from: *mut u64, old: bool) -> *mut u64 {
+        let to = &mut self.to;
+        // SAFETY: as the caller says.
         unsafe {
-            while from < if old { self.old_top } else { self.top } {
-                let w = *from;
-                if is_header(w) {
-                    if header_subtag(w) == MATCH_CTX {
-                        let orig = self.word(*from.add(1));
-                        *from.add(1) = orig;
-                        *from.add(2) = first_byte(orig);
-                    }
-                    if !has_terms(w) {
-                        from = from.add(header_words(w));
-                    }
-                } else if !is_immediate(w) {
-                    *from = self.word(w);
-                }
-                from = from.add(1);
+            match (&mut self.leaving, old) {
+                (None, false) if to.is_single() => to.scan::<false, true>(from, |_, w| w),
+                (None, false) => to.scan::<false, false>(from, |_, w| w),
+                (None, true) => to.scan::<true, false>(from, |_, w| w),
+                (Some(all), false) => to.scan::<false, false>(from, |to, w| all.literal(to, w)),
+                (Some(all), true) => to.scan::<true, false>(from, |to, w| all.literal(to, w)),
             }
-            from
         }
     }
 }
@@ -313,8 +369,8 @@ impl Heap {
         busy.max(self.min_words.get() as usize)
     }
     /// Words to which a block may grow in a time slice with many collections.
-    fn most_for_turn(&self, survived: usize, m: &Mover) -> usize {
-        (survived + distance(self.old_start.get(), m.old_top)).max(MANY_WORDS)
+    fn most_for_turn(&self, survived: usize, to: &Spaces) -> usize {
+        (survived + distance(self.old_start.get(), to.old_top)).max(MANY_WORDS)
     }
     /// Minor collections since the last full one.
     pub fn minor_collections(&self) -> u32 {
@@ -380,19 +436,16 @@ impl Heap {
         let cap = if fit { cap } else { cap.max(self.least_words()) };
         let to = block(cap);
         let scan_old = self.old_top.get();
-        let mut m = Mover {
+        let old = (self.old_start.get() as usize, self.old_end.get() as usize);
+        let spaces = Spaces {
             top: to,
             old_top: scan_old,
             mature_lo: self.start.get() as usize,
             mature_len: if minor { mature * 8 } else { 0 },
-            stay_lo: self.old_start.get() as usize,
-            stay_len: if minor { old_used * 8 } else { 0 },
-            leaving,
+            stay_lo: old.0,
+            stay_len: if minor { old.1 - old.0 } else { 0 },
         };
-        // The part of the old heap that this collection fills must not be shrunk away.
-        if minor {
-            m.stay_len = (self.old_end.get() as usize) - (self.old_start.get() as usize);
-        }
+        let mut m = Mover { to: spaces, leaving };
         // SAFETY: the to-spaces have room for all that can survive; the roots are all references
         // into the heap.
         unsafe {
@@ -401,32 +454,32 @@ impl Heap {
             loop {
                 young_scan = m.scan(young_scan, false);
                 old_scan = m.scan(old_scan, true);
-                if young_scan == m.top && old_scan == m.old_top {
+                if young_scan == m.to.top && old_scan == m.to.old_top {
                     break;
                 }
             }
-            let was_old = (scan_old as usize).wrapping_sub(m.stay_lo);
-            self.sweep_off_heap(&m, if minor { was_old } else { 0 });
+            let was_old = (scan_old as usize).wrapping_sub(m.to.stay_lo);
+            self.sweep_off_heap(&m.to, if minor { was_old } else { 0 });
             if let Some(l) = &m.leaving {
                 self.take_chain(l.off_heap);
             }
         }
-        let survived = distance(to, m.top);
+        let survived = distance(to, m.to.top);
         // In a block of OTP's first size this collection would not have happened.
         let first = distance(self.start.get(), self.end.get()) < FIRST_BLOCK;
         self.often.set((self.often.get() + COLLECTION).min(FREQUENT_COLLECTIONS + COLLECTION));
-        let wanted = self.wanted_words(&m, survived, stack, need, minor);
+        let wanted = self.wanted_words(&m.to, survived, stack, need, minor);
         let least = survived + stack + need;
         // SAFETY: all live objects have left the old spaces, and fit as they did here.
         unsafe {
-            self.settle(to, cap, wanted.max(least).min(cap), &m, stack, minor);
+            self.settle(to, cap, wanted.max(least).min(cap), &m.to, stack, minor);
             if fit && wanted < cap {
                 self.move_block(x, live, wanted, wanted);
             } else if !fit && is_worth_moving(survived, wanted, cap) {
                 self.move_block(x, live, next_size(wanted), wanted);
             }
         }
-        let grown = distance(scan_old, m.old_top);
+        let grown = distance(scan_old, m.to.old_top);
         let live_now = survived + if minor { grown } else { 0 };
         // A process pays in reductions for what was moved, as in OTP (erl_gc.c); otherwise one that
         // collects much would delay others.
@@ -467,7 +520,7 @@ impl Heap {
 
     /// Releases the counts of off-heap objects that did not move. Objects that were old before come
     /// last in the chain.
-    unsafe fn sweep_off_heap(&self, m: &Mover, was_old: usize) {
+    unsafe fn sweep_off_heap(&self, to: &Spaces, was_old: usize) {
         // SAFETY: a moved object's header is its new address; one that did not move is whole.
         unsafe {
             let mut p = self.off_heap.get();
@@ -475,7 +528,7 @@ impl Heap {
             let mut link: *mut u64 = ptr::null_mut();
             let mut bytes = 0;
             while !p.is_null() {
-                if (p as usize).wrapping_sub(m.stay_lo) < was_old {
+                if (p as usize).wrapping_sub(to.stay_lo) < was_old {
                     break;
                 }
                 let h = *p;
@@ -513,7 +566,7 @@ impl Heap {
     /// gets the same heap size again, though a few words more or less survive.
     fn wanted_words(
         &self,
-        m: &Mover,
+        to: &Spaces,
         survived: usize,
         stack: usize,
         need: usize,
@@ -530,7 +583,8 @@ impl Heap {
         let old = if minor { distance(self.old_start.get(), self.old_end.get()) } else { 0 };
         let size = if used * 4 > size * 3 {
             next_size(used + if used < LARGE_WORDS { used.max(16) } else { used / 4 })
-        } else if self.often.get() >= FREQUENT_COLLECTIONS && size < self.most_for_turn(survived, m)
+        } else if self.often.get() >= FREQUENT_COLLECTIONS
+            && size < self.most_for_turn(survived, to)
         {
             size * 2
         } else if size > KEPT_WORDS && used * 4 < size {
@@ -552,21 +606,21 @@ impl Heap {
         let old = (self.old_start.get() as usize, self.old_end.get() as usize);
         let (vheap, limit) = (self.vheap.get(), self.vheap_limit.get());
         let to = block(cap);
-        let mut m = Mover {
+        let spaces = Spaces {
             top: to,
             old_top: self.old_top.get(),
             mature_lo: 0,
             mature_len: 0,
             stay_lo: old.0,
             stay_len: old.1 - old.0,
-            leaving: None,
         };
+        let mut m = Mover { to: spaces, leaving: None };
         // SAFETY: as the caller says. Old objects do not point to young ones.
         unsafe {
             self.move_roots(&mut m, x, live, stack);
             m.scan(to, false);
-            self.sweep_off_heap(&m, (m.old_top as usize) - old.0);
-            self.settle(to, cap, size, &m, stack, true);
+            self.sweep_off_heap(&m.to, (m.to.old_top as usize) - old.0);
+            self.settle(to, cap, size, &m.to, stack, true);
         }
         self.vheap.set(vheap);
         self.vheap_limit.set(limit);
@@ -577,7 +631,7 @@ impl Heap {
         to: *mut u64,
         cap: usize,
         size: usize,
-        m: &Mover,
+        tops: &Spaces,
         stack: usize,
         minor: bool,
     ) {
@@ -596,7 +650,7 @@ impl Heap {
             self.frag_words.set(0);
             free_block(self.start.get(), self.cap.get());
             if minor {
-                self.old_top.set(m.old_top);
+                self.old_top.set(tops.old_top);
             } else {
                 let old = distance(self.old_start.get(), self.old_end.get());
                 free_block(self.old_start.get(), old);
@@ -607,8 +661,8 @@ impl Heap {
             self.start.set(to);
             self.end.set(end);
             self.stop.set(stop);
-            self.htop.set(m.top);
-            self.high_water.set(m.top);
+            self.htop.set(tops.top);
+            self.high_water.set(tops.top);
             self.cap.set(cap);
             self.mark.set(Heap::NO_MARK);
         }

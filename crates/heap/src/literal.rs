@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
-use kvik_term::Term;
+use kvik_term::word::TAG_BOXED;
+use kvik_term::{cmp, Term};
 
 use crate::binary::{each_resource, release_off_heap, MagicResource};
 use crate::copy;
@@ -105,27 +106,41 @@ struct Space {
     free: Vec<(usize, usize)>,
     /// Nothing behind this has been written to since it was last returned.
     touched: usize,
+    /// Bytes of the range.
+    size: usize,
+}
+
+impl Space {
+    /// Takes the first free range of so many words off the list. `None`: there is none.
+    fn take(&mut self, words: usize) -> Option<usize> {
+        let i = self.free.iter().position(|(_, n)| *n >= words)?;
+        let (offset, n) = self.free[i];
+        self.touched = self.touched.max(offset + words);
+        match n - words {
+            0 => drop(self.free.remove(i)),
+            rest => self.free[i] = (offset + words, rest),
+        }
+        Some(offset)
+    }
+}
+
+/// Reserves the first so many bytes of the range.
+fn reserve(size: usize) -> bool {
+    let prot = libc::PROT_READ | libc::PROT_WRITE;
+    let flags =
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    // SAFETY: a fresh mapping that replaces nothing.
+    let p = unsafe { libc::mmap(BASE as *mut libc::c_void, size, prot, flags, -1, 0) };
+    p as usize == BASE
 }
 
 fn space() -> &'static Mutex<Space> {
     static SPACE: OnceLock<Mutex<Space>> = OnceLock::new();
     SPACE.get_or_init(|| {
-        // SAFETY: a fresh mapping that replaces nothing.
-        let p = unsafe {
-            libc::mmap(
-                BASE as *mut libc::c_void,
-                SIZE,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE
-                    | libc::MAP_ANONYMOUS
-                    | libc::MAP_NORESERVE
-                    | libc::MAP_FIXED_NOREPLACE,
-                -1,
-                0,
-            )
-        };
-        let free = if p as usize == BASE { vec![(0, SIZE / 8)] } else { Vec::new() };
-        Mutex::new(Space { free, touched: 0 })
+        // Less where the program's address space is limited (`ulimit -v`).
+        let size = [SIZE, SIZE / 4, SIZE / 16].into_iter().find(|size| reserve(*size)).unwrap_or(0);
+        let free = if size > 0 { vec![(0, size / 8)] } else { Vec::new() };
+        Mutex::new(Space { free, touched: 0, size })
     })
 }
 
@@ -133,7 +148,7 @@ fn space() -> &'static Mutex<Space> {
 pub fn bytes() -> usize {
     let s = space().lock().unwrap_or_else(|e| e.into_inner());
     let free: usize = s.free.iter().map(|f| f.1 * 8).sum();
-    SIZE.saturating_sub(free)
+    s.size.saturating_sub(free)
 }
 
 const PAGE: usize = 4096;
@@ -214,6 +229,18 @@ impl LiteralArea {
         }
         Some(area)
     }
+    /// Makes an element of a root that is a tuple the same object as another root, if it equals that.
+    pub fn share(&mut self, tuple: usize, element: usize, root: usize) {
+        let (Some(all), Some(shared)) = (self.get(tuple), self.get(root)) else { return };
+        let elements = all.as_tuple().map_or(&[][..], |t| t.elements());
+        if !elements.get(element).is_some_and(|e| cmp::eq_exact(*e, shared)) {
+            return;
+        }
+        let (at, shared) = ((all.word() - TAG_BOXED) as *mut u64, shared.word());
+        // SAFETY: the tuple has the element, and nobody else uses the area as long as `self` is
+        // borrowed exclusively.
+        unsafe { *at.add(1 + element) = shared }
+    }
     /// The same for one term whose shared parts are copied once each.
     pub fn with_sharing(t: Term<'_>) -> Option<LiteralArea> {
         let seen = RefCell::default();
@@ -229,20 +256,13 @@ impl LiteralArea {
         (BASE + self.offset * 8) as *mut u64
     }
     fn room(words: usize) -> Option<LiteralArea> {
-        let mut area =
-            LiteralArea { offset: 0, words, off_heap: std::ptr::null_mut(), roots: Vec::new() };
-        if words > 0 {
-            let mut s = space().lock().unwrap_or_else(|e| e.into_inner());
-            let i = s.free.iter().position(|(_, n)| *n >= words)?;
-            area.offset = s.free[i].0;
-            s.touched = s.touched.max(area.offset + words);
-            s.free[i].0 += words;
-            s.free[i].1 -= words;
-            if s.free[i].1 == 0 {
-                s.free.remove(i);
-            }
-        }
-        Some(area)
+        // The area is made once it has its range: dropping it gives that back.
+        let offset = if words > 0 {
+            space().lock().unwrap_or_else(|e| e.into_inner()).take(words)?
+        } else {
+            0
+        };
+        Some(LiteralArea { offset, words, off_heap: std::ptr::null_mut(), roots: Vec::new() })
     }
     pub fn len(&self) -> usize {
         self.roots.len()
@@ -304,5 +324,23 @@ impl Drop for LiteralArea {
         if let Some(count) = COUNT_FREED.get() {
             count(self.words * 8);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_area_that_finds_no_room_frees_nothing() {
+        let mut space = Space { free: vec![(0, 10)], touched: 0, size: 80 };
+        assert_eq!(space.take(11), None);
+        assert_eq!(space.take(4), Some(0));
+        assert_eq!(space.take(6), Some(4));
+        assert_eq!((space.take(1), space.free.len(), space.touched), (None, 0, 10));
+        // More than the whole range has: before and after it the same is in use.
+        let before = bytes();
+        assert!(LiteralArea::room(SIZE / 8 + 1).is_none());
+        assert_eq!(bytes(), before);
     }
 }

@@ -2,13 +2,14 @@
 
 use kvik_term::map::{child, MapChild, Path};
 use kvik_term::word::FLAT_MAP_LIMIT;
-use kvik_term::{cmp, Term};
+use kvik_term::{cmp, hash, Term};
 
 use crate::map::WIDTH;
 use crate::Heap;
 
 type Pair<'h> = (Term<'h>, Term<'h>);
-type Bucket<'h> = Vec<(Path<'h>, Pair<'h>)>;
+/// Pairs with the hash of their key.
+type Bucket<'h> = Vec<(u64, Pair<'h>)>;
 
 /// Number of grandchildren of the root.
 const BUCKETS: usize = WIDTH * WIDTH;
@@ -46,7 +47,7 @@ impl<'h> MapBuilder<'h> {
     fn put(&mut self, pair: Pair<'h>) {
         let path = Path::new(pair.0);
         let at = path.index() as usize * WIDTH + path.down().index() as usize;
-        self.buckets[at].push((path, pair));
+        self.buckets[at].push((path.hash(), pair));
     }
 
     /// Continues for about that many steps, one for each pair, and subtracts those it used. Returns
@@ -68,7 +69,7 @@ impl<'h> MapBuilder<'h> {
         }
         while let Some(b) = self.buckets.get_mut(self.children.len()) {
             take(steps, b.len())?;
-            let leaf = |(path, (k, v)): (Path<'h>, Pair<'h>)| (path.down().down(), h.cons(k, v));
+            let leaf = |(hash, (k, v))| (Path::hashed(k, hash).down().down(), h.cons(k, v));
             let mut leaves: Vec<_> = std::mem::take(b).into_iter().map(leaf).collect();
             self.children.push(match leaves[..] {
                 [] => None,
@@ -95,12 +96,12 @@ impl Heap {
         if pairs.len() <= FLAT_MAP_LIMIT {
             return self.flat_map(pairs);
         }
-        let all = unique(pairs.into_iter().map(|pair| (Path::new(pair.0), pair)).collect());
+        let all = unique(pairs.into_iter().map(|pair| (hash::of_key(pair.0), pair)).collect());
         if all.len() <= FLAT_MAP_LIMIT {
             return self.flat_map(all.into_iter().map(|(_, pair)| pair).collect());
         }
         let n = all.len();
-        let leaf = |(path, (k, v))| (path, self.cons(k, v));
+        let leaf = |(hash, (k, v))| (Path::hashed(k, hash), self.cons(k, v));
         self.branch(&mut all.into_iter().map(leaf).collect::<Vec<_>>(), Some(n))
     }
 }
@@ -120,17 +121,17 @@ fn packed<'h>(all: &[Option<Term<'h>>]) -> (u32, Vec<Term<'h>>) {
 
 /// Each key once, with its last value.
 fn unique(mut b: Bucket<'_>) -> Bucket<'_> {
-    b.sort_by_key(|(path, _)| path.hash());
+    b.sort_by_key(|(hash, _)| *hash);
     let mut out: Bucket<'_> = Vec::with_capacity(b.len());
-    for group in b.chunk_by_mut(|(p, _), (q, _)| p.hash() == q.hash()) {
+    for group in b.chunk_by_mut(|(p, _), (q, _)| p == q) {
         if group.len() > 1 {
             // Stable: the last of equal keys wins.
             group.sort_by(|(_, p), (_, q)| cmp::compare_exact(p.0, q.0));
         }
-        for (i, (path, pair)) in group.iter().enumerate() {
+        for (i, (hash, pair)) in group.iter().enumerate() {
             let later = group.get(i + 1);
             if !later.is_some_and(|(_, next)| cmp::eq_exact(next.0, pair.0)) {
-                out.push((*path, *pair));
+                out.push((*hash, *pair));
             }
         }
     }

@@ -67,7 +67,7 @@ impl<'h> MapMerge<'h> {
     /// `None` if one of them is no large map.
     pub fn new(a: Map<'h>, b: Map<'h>) -> Option<MapMerge<'h>> {
         let root = Frame::new([a.term(), b.term()], [a.root()?, b.root()?]);
-        let levels = vec![Path::first_level().down()];
+        let levels = vec![Path::at_first_level().down()];
         Some(MapMerge { frames: vec![root], levels, keys: a.len() + b.len() })
     }
 

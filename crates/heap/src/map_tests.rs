@@ -1,6 +1,6 @@
 //! Keys whose hashes are the same on all levels, and keys that nest deeply.
 
-use kvik_term::map::{self, Path, COLLISION, LEVELS};
+use kvik_term::map::{self, Path, COLLISION, LAST_LEVEL};
 use kvik_term::object::ExtKind;
 use kvik_term::{cmp, hash, print, Atom, Term};
 
@@ -39,7 +39,7 @@ fn built<'h>(h: &'h Heap, keys: &[Term<'h>], steps: usize) -> Term<'h> {
 fn keys_made_to_collide_collide() {
     let h = Heap::new(64);
     let keys = colliding(&h, 8);
-    for salt in 0..LEVELS {
+    for salt in 0..LAST_LEVEL {
         assert!(keys.iter().all(|k| hash::internal(*k, salt) == hash::internal(keys[0], salt)));
     }
     assert!(keys.iter().skip(1).all(|k| !cmp::eq_exact(*k, keys[0])));

@@ -2,7 +2,6 @@
 
 use kvik_term::word::{header, RECORD, TAG_BOXED};
 use kvik_term::{am, cmp, phash, Atom, RecordDef, Term};
-use smallvec::SmallVec;
 
 use crate::Heap;
 
@@ -56,6 +55,41 @@ impl Heap {
             Some(Term::from_word(p as u64 + TAG_BOXED))
         }
     }
+
+    /// An instance of a definition with the values of `base`, in the order of the definition's keys,
+    /// but for those given, which are sorted by [`cmp::key_order`]. Values at the indexes `required`,
+    /// in ascending order, are to be given. `None` if the first term is no definition of so many
+    /// keys.
+    pub fn record_over<'h>(
+        &'h self,
+        definition: Term<'h>,
+        base: &[Term<'h>],
+        required: impl Iterator<Item = usize>,
+        given: &[[Term<'h>; 2]],
+    ) -> Option<Result<Term<'h>, FieldError<'h>>> {
+        let mut required = required.peekable();
+        let mut missing = None;
+        let keys = RecordDef::of(definition)?.keys();
+        let record = self.record(definition, base)?;
+        let values = (record.word() - TAG_BOXED) as *mut Term<'h>;
+        let mut next = 0;
+        for [key, value] in given {
+            let Some(at) = keys[next..].iter().position(|k| k.same(*key)) else {
+                return Some(Err(FieldError::Unknown(*key)));
+            };
+            let at = next + at;
+            missing = missing.or_else(|| required.next_if(|r| *r < at));
+            required.next_if_eq(&at);
+            next = at + 1;
+            // SAFETY: `record` has a value for each key behind two words, and nobody else has seen
+            // it yet.
+            unsafe { values.add(1 + next).write(*value) };
+        }
+        match missing.or_else(|| required.next()).and_then(|r| keys.get(r)) {
+            Some(key) => Some(Err(FieldError::NoValue(*key))),
+            None => Some(Ok(record)),
+        }
+    }
 }
 
 /// Why a record cannot be made.
@@ -65,31 +99,6 @@ pub enum FieldError<'h> {
     Unknown(Term<'h>),
     /// The field has no value.
     NoValue(Term<'h>),
-}
-
-/// The values of a record, in the order of its keys: those given, which are sorted by
-/// [`cmp::key_order`], and for the other keys what `other` returns for their index, which it gets in
-/// ascending order.
-pub fn merge<'h>(
-    d: RecordDef<'h>,
-    given: &[[Term<'h>; 2]],
-    mut other: impl FnMut(usize) -> Option<Term<'h>>,
-) -> Result<SmallVec<[Term<'h>; 16]>, FieldError<'h>> {
-    let mut given = given.iter().peekable();
-    let mut values = SmallVec::with_capacity(d.keys().len());
-    let mut missing = None;
-    for (i, key) in d.keys().iter().enumerate() {
-        let value = match given.next_if(|[k, _]| k.same(*key)) {
-            Some([_, value]) => Some(*value),
-            None => other(i),
-        };
-        values.push(value.unwrap_or_else(|| *missing.get_or_insert(*key)));
-    }
-    match (given.next(), missing) {
-        (Some([key, _]), _) => Err(FieldError::Unknown(*key)),
-        (None, Some(key)) => Err(FieldError::NoValue(key)),
-        (None, None) => Ok(values),
-    }
 }
 
 #[cfg(test)]
@@ -132,23 +141,39 @@ mod tests {
     }
 
     #[test]
-    fn values_are_merged_by_key() {
+    fn a_record_is_built_over_values() {
         let h = Heap::new(64);
         let m = atoms(&["m", "r"]);
-        let keys = atoms(&["c", "a", "b"]);
-        let d = h.record_definition([m[0], m[1]], false, &keys).unwrap().definition;
-        let at = |i: usize| [d.keys()[i], Term::int(i as i32)];
-        let merged = |given: &[[Term<'_>; 2]], has: usize| match merge(d, given, |i| {
-            (i < has).then_some(Term::NIL)
-        }) {
-            Ok(values) => values.iter().map(|v| v.as_small().unwrap_or(-1)).collect(),
-            Err(FieldError::Unknown(_)) => vec![-2],
-            Err(FieldError::NoValue(key)) => vec![-3, d.index_of(key).unwrap() as i64],
+        let new = h.record_definition([m[0], m[1]], false, &atoms(&["c", "a", "b"])).unwrap();
+        let keys = new.definition.keys();
+        let built = |given: &[usize]| {
+            let given: Vec<_> = given.iter().map(|i| [keys[*i], Term::int(*i as i32)]).collect();
+            let r = h.record_over(new.term, &[Term::NIL; 3], [].into_iter(), &given);
+            let Some(Ok(r)) = r else { panic!("no record") };
+            let values = r.as_record().unwrap().values().iter();
+            values.map(|v| v.as_small().unwrap_or(-1)).collect::<Vec<_>>()
         };
-        assert_eq!(merged(&[at(0), at(2)], 3), [0, -1, 2]);
-        assert_eq!(merged(&[], 3), [-1; 3]);
-        assert_eq!(merged(&[at(2)], 1), [-3, 1]);
-        assert_eq!(merged(&[at(0), [Term::NIL; 2]], 0), [-2]);
+        assert_eq!(built(&[]), [-1; 3]);
+        assert_eq!(built(&[1]), [-1, 1, -1]);
+        assert_eq!(built(&[0, 2]), [0, -1, 2]);
+        let unknown = [[keys[1], Term::NIL], [Term::NIL; 2]];
+        let fails = |required: &[usize], given: &[[Term<'_>; 2]]| {
+            let required = required.iter().copied();
+            match h.record_over(new.term, &[Term::NIL; 3], required, given) {
+                Some(Ok(_)) => -1,
+                Some(Err(FieldError::Unknown(_))) => -2,
+                Some(Err(FieldError::NoValue(key))) => {
+                    new.definition.index_of(key).map_or(-3, |i| i as i64)
+                }
+                None => -4,
+            }
+        };
+        assert_eq!(fails(&[], &unknown), -2);
+        assert_eq!(fails(&[0], &unknown), -2);
+        let one = [[keys[1], Term::NIL]];
+        assert_eq!([fails(&[1], &one), fails(&[0, 1], &one), fails(&[1, 2], &one)], [-1, 0, 2]);
+        assert_eq!([fails(&[], &[]), fails(&[2], &[])], [-1, 2]);
+        assert!(h.record_over(new.term, &[Term::NIL; 2], [].into_iter(), &[]).is_none());
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn type_need(opcode: Opcode, args: &[Arg]) -> Option<Need> {
     use Opcode::*;
     Some(match (opcode, args) {
         (GetTupleElement, [s, Arg::U(n), _]) | (SetTupleElement, [_, s, Arg::U(n)]) => {
-            Need::Tuple(*s, *n as usize + 1)
+            Need::Tuple(*s, (*n as usize).saturating_add(1))
         }
         (UpdateRecord, [_, Arg::U(n), s, ..]) => Need::Tuple(*s, *n as usize),
         (TestArity, [_, s, _]) | (SelectTupleArity, [s, ..]) => Need::Tuple(*s, 0),

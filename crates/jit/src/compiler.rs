@@ -2,9 +2,12 @@
 //! function, and the positions that stack traces know.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use kvik_beam::{Arg, Code, Module, Op, Opcode, Proof};
-use kvik_code::{Coverage, NifCell, RecordLiteral, ReturnSite};
+use kvik_code::{
+    Coverage, DebugTable, DebuggerSwitches, NifCell, RecordLiteral, RecordSite, ReturnSite,
+};
 use kvik_heap::bits_build::Seg;
 use kvik_heap::LiteralArea;
 use kvik_term::word::{self, NIL};
@@ -33,6 +36,8 @@ pub struct Compiler<'m> {
     pub records: &'m [RecordLiteral],
     /// Index of the record that an instruction tested for last, as a guess of what is read next.
     pub tested_record: Option<usize>,
+    /// Inline caches of fields of records.
+    pub record_sites: Vec<Arc<RecordSite>>,
     pub imports: &'m [&'static Export],
     pub lambdas: &'m [&'static FunEntry],
     /// The string table; its address does not change.
@@ -50,10 +55,14 @@ pub struct Compiler<'m> {
     pub arity: u32,
     /// Whether a NIF may replace any function: if the module loads some and names none.
     pub any_nif: bool,
+    /// Whether the module names the functions that a NIF may replace, by `nif_start`.
+    pub has_nif_marks: bool,
     pub nifs: Vec<NifCell>,
     /// What has run, if that is recorded.
     pub coverage: Option<Coverage>,
     pub lines_met: LinesMet,
+    /// For the debugger.
+    pub debug: DebugTable,
     /// Index of the current function.
     pub function_index: usize,
     /// Whether the code asserts the verifier's claims.
@@ -68,12 +77,16 @@ pub struct Compiler<'m> {
 pub struct Tables {
     pub atoms: Vec<Atom>,
     /// The literals in order, then big integers of the code, then integers beyond 60 bits, then the
-    /// keys of new maps, then descriptions of native records.
+    /// keys of new maps, then descriptions of native records, then those for the debugger.
     pub literals: LiteralArea,
     /// For each instruction that makes a map of known keys: the literal that holds the keys.
     pub key_tuples: HashMap<usize, usize>,
     /// The module's native records.
     pub records: Vec<RecordLiteral>,
+    /// The debugger's switches when this was made.
+    pub debugger_switches: DebuggerSwitches,
+    /// Index of the first literal for the debugger, if it wants line breakpoints.
+    pub first_debug_item: usize,
     pub imports: Vec<&'static Export>,
     pub lambdas: Vec<&'static FunEntry>,
     /// The string table; its address does not change.
@@ -95,16 +108,18 @@ pub struct CompiledModule {
     pub labels: Vec<Label>,
     pub lambda_labels: Vec<Label>,
     pub nifs: Vec<NifCell>,
+    pub record_sites: Vec<Arc<RecordSite>>,
     pub coverage: Option<Coverage>,
+    pub debug: DebugTable,
     pub checkpoints: Checkpoints,
     pub label_addresses: LabelAddresses,
 }
 
 pub type EmitResult = Result<(), LoadError>;
 
-fn any_nif(code: &Code, imports: &[&Export]) -> bool {
+fn loads_nif(imports: &[&Export]) -> bool {
     let loads = |e: &&Export| (e.module, e.function, e.arity) == (am::erlang, am::load_nif, 2);
-    imports.iter().any(loads) && !code.ops.iter().any(|op| op.opcode == Opcode::NifStart)
+    imports.iter().any(loads)
 }
 
 impl<'m> Compiler<'m> {
@@ -116,13 +131,15 @@ impl<'m> Compiler<'m> {
         tables: &'m Tables,
         Scratch { mut a, mut places }: Scratch,
     ) -> Compiler<'m> {
-        let Tables { atoms, literals, key_tuples, records, imports, lambdas, strings } = tables;
+        let Tables { atoms, literals, key_tuples, records, imports, lambdas, strings, .. } = tables;
+        let Tables { debugger_switches, first_debug_item, .. } = tables;
         a.clear();
         places.clear();
         // About 22 bytes of native code for an instruction of about 4. Unused pages are never
         // touched.
         a.buf.reserve(8 * module.code.bytes.len());
         let labels = code.labels.iter().map(|_| a.label()).collect();
+        let has_nif_marks = code.ops.iter().any(|op| op.opcode == Opcode::NifStart);
         let lambda_labels = lambdas.iter().map(|_| a.label()).collect();
         Compiler {
             a,
@@ -135,6 +152,7 @@ impl<'m> Compiler<'m> {
             key_tuples,
             records,
             tested_record: None,
+            record_sites: Vec::new(),
             first_big: module.literals.len(),
             imports,
             lambdas,
@@ -147,10 +165,17 @@ impl<'m> Compiler<'m> {
             at: 0,
             function: am::undefined,
             arity: 0,
-            any_nif: any_nif(code, imports),
+            any_nif: !has_nif_marks && loads_nif(imports),
+            has_nif_marks,
             nifs: Vec::new(),
             coverage: record_for(module, code),
             lines_met: LinesMet::default(),
+            debug: DebugTable {
+                switches: *debugger_switches,
+                has_info: !code.debug_info.items.is_empty(),
+                first_item: *first_debug_item,
+                points: Vec::new(),
+            },
             function_index: 0,
             checked: CHECKED,
             checkpoints: Checkpoints::new(),
@@ -163,7 +188,7 @@ impl<'m> Compiler<'m> {
     /// module.
     pub fn finish(self) -> CompiledModule {
         let Compiler { a, segments, places, labels, lambda_labels, nifs, .. } = self;
-        let Compiler { coverage, checkpoints, label_addresses, .. } = self;
+        let Compiler { record_sites, coverage, debug, checkpoints, label_addresses, .. } = self;
         CompiledModule {
             a,
             segments,
@@ -171,7 +196,9 @@ impl<'m> Compiler<'m> {
             labels,
             lambda_labels,
             nifs,
+            record_sites,
             coverage,
+            debug,
             checkpoints,
             label_addresses,
         }

@@ -18,7 +18,7 @@ impl<'m> Compiler<'m> {
             self.at = at;
             let Some(op) = self.code.ops.get(at) else { break };
             match op.opcode {
-                Opcode::Label => self.at_label(op, entry)?,
+                Opcode::Label => self.at_label(op, f, entry)?,
                 Opcode::FuncInfo => {
                     self.raise_by(rt::raise::function_clause, &[], self.arity as u64)?;
                 }
@@ -39,7 +39,7 @@ impl<'m> Compiler<'m> {
         self.flush_cold()
     }
 
-    fn at_label(&mut self, op: &Op, entry: Label) -> EmitResult {
+    fn at_label(&mut self, op: &Op, f: &Function, entry: Label) -> EmitResult {
         let &[Arg::U(n)] = self.args(op) else { return Err(self.refuse("label")) };
         let l = self.label(n as u32)?;
         if l != entry {
@@ -47,11 +47,19 @@ impl<'m> Compiler<'m> {
             return Ok(());
         }
         self.enter_function(l);
-        if self.any_nif {
+        if self.any_nif || self.marks_nif(f) {
             self.nif_start()?;
         }
         self.cover_function();
         Ok(())
+    }
+
+    /// Whether a NIF may replace the function. Compilers place `nif_start` behind the function's
+    /// first instructions too, even behind the allocation of its frame: the NIF is called instead
+    /// of the whole function, so it counts wherever it stands.
+    fn marks_nif(&self, f: &Function) -> bool {
+        let ops = self.code.ops.get(f.ops.clone()).unwrap_or_default();
+        self.has_nif_marks && ops.iter().any(|op| op.opcode == Opcode::NifStart)
     }
 
     fn instruction(&mut self, op: &Op) -> EmitResult {
@@ -69,8 +77,8 @@ impl<'m> Compiler<'m> {
                 }
                 Ok(())
             }
-            IntCodeEnd | Fclearerror | Fcheckerror | OnLoad | DebugLine => Ok(()),
-            NifStart => self.nif_start(),
+            DebugLine => self.debug_line(self.args(op)),
+            IntCodeEnd | Fclearerror | Fcheckerror | OnLoad | NifStart => Ok(()),
             Call | CallLast | CallOnly | CallExt | CallExtLast | CallExtOnly | Apply
             | ApplyLast | CallFun | CallFun2 | Return | MakeFun2 | MakeFun3 => self.calls(op),
             Allocate | AllocateHeap | AllocateZero | AllocateHeapZero | TestHeap | Init

@@ -5,7 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use kvik_beam::{verify_in, Arg, Code as Generic, Container, Module, Op, Opcode, RecordEntry};
-use kvik_code::{fun_entry, CoverageMode, FunKey, FuncRange, LoadedModule, RecordLiteral};
+use kvik_code::{
+    fun_entry, CoverageMode, DebuggerSwitches, FunKey, FuncRange, LoadedModule, RecordLiteral,
+};
 use kvik_etf::DecodeOpts;
 use kvik_heap::bits_build::Seg;
 use kvik_heap::{Heap, LiteralArea};
@@ -15,6 +17,7 @@ use kvik_term::{cmp, Atom, CodeAddress, Export, FunEntry, Term};
 
 use crate::checked::{Checkpoints, CHECKED};
 use crate::compiler::{CompiledModule, Compiler, EmitResult, Scratch, Tables};
+use crate::debug_items::debug_items;
 use crate::load_buffers::LoadBuffers;
 use crate::mem::NativeCode;
 use crate::stubs;
@@ -98,7 +101,7 @@ fn prepare_in(file: &[u8], buffers: &mut LoadBuffers) -> Result<LoadedModule, Lo
     let (functions, on_load) = compile(&mut c)?;
     let made = c.finish();
     let CompiledModule { mut a, segments, places, labels, lambda_labels, nifs, .. } = made;
-    let CompiledModule { coverage, checkpoints, label_addresses, .. } = made;
+    let CompiledModule { record_sites, coverage, debug, checkpoints, label_addresses, .. } = made;
     buffers.reading.reclaim(code);
     let memory = NativeCode::alloc(a.buf.len()).ok_or(LoadError::Full("code"))?;
     let start = memory.address();
@@ -139,8 +142,10 @@ fn prepare_in(file: &[u8], buffers: &mut LoadBuffers) -> Result<LoadedModule, Lo
         replaces: Default::default(),
         literals: tables.literals,
         records: tables.records,
+        record_sites,
         coverage,
         made_in_mode,
+        debug,
         nifs,
         library: Default::default(),
         memory: Box::new(Memory {
@@ -190,14 +195,27 @@ impl Tables {
     pub fn new(module: &Module, code: &Generic, no_fun: CodeAddress) -> Result<Tables, LoadError> {
         let atoms = Atom::intern_all(&module.atoms).map_err(|_| LoadError::Full("atoms"))?;
         let name = *atoms.get(1).ok_or(LoadError::Malformed("name"))?;
-        let Literals { area: literals, key_tuples, records } = literals(module, code, &atoms)?;
+        let debugger_switches = DebuggerSwitches::current();
+        let for_debugger = debugger_switches.has_line_breakpoints();
+        let literals = literals(module, code, &atoms, for_debugger)?;
+        let Literals { area: literals, key_tuples, records, first_debug_item } = literals;
         let import = |i: &kvik_beam::Import| {
             (atoms[i.module as usize], atoms[i.function as usize], i.arity as u32)
         };
         let imports = kvik_code::exports_of(&module.imports.iter().map(import).collect::<Vec<_>>());
         let lambdas = lambdas(module, &atoms, name, no_fun);
         let strings = module.strings.into();
-        Ok(Tables { atoms, literals, key_tuples, records, imports, lambdas, strings })
+        Ok(Tables {
+            atoms,
+            literals,
+            key_tuples,
+            records,
+            debugger_switches,
+            first_debug_item,
+            imports,
+            lambdas,
+            strings,
+        })
     }
     fn module_name(&self) -> Result<Atom, LoadError> {
         self.atoms.get(1).copied().ok_or(LoadError::Malformed("name"))
@@ -214,9 +232,15 @@ struct Literals {
     area: LiteralArea,
     key_tuples: HashMap<usize, usize>,
     records: Vec<RecordLiteral>,
+    first_debug_item: usize,
 }
 
-fn literals(module: &Module, code: &Generic, atoms: &[Atom]) -> Result<Literals, LoadError> {
+fn literals(
+    module: &Module,
+    code: &Generic,
+    atoms: &[Atom],
+    for_debugger: bool,
+) -> Result<Literals, LoadError> {
     let h = Heap::detached();
     let mut terms: Vec<Term<'_>> = Vec::new();
     for bytes in module.literals.iter() {
@@ -235,12 +259,14 @@ fn literals(module: &Module, code: &Generic, atoms: &[Atom]) -> Result<Literals,
             _ => {}
         }
     }
-    let mut key_tuples = HashMap::new();
+    let (mut key_tuples, mut shared_keys) = (HashMap::new(), Vec::new());
     let new_maps = code.ops.iter().enumerate().filter(|(_, op)| op.opcode == Opcode::PutMapAssoc);
     for (at, op) in new_maps {
         if let Some(keys) = keys_of_new(&h, code, op, &terms, atoms) {
             key_tuples.insert(at, terms.len());
-            terms.push(h.tuple(&keys));
+            let literals = keys.iter().enumerate();
+            shared_keys.extend(literals.filter_map(|(i, key)| Some((terms.len(), i, key.1?))));
+            terms.push(h.tuple(&keys.iter().map(|key| key.0).collect::<Vec<_>>()));
         }
     }
     let mut records = Vec::with_capacity(code.records.len());
@@ -250,8 +276,18 @@ fn literals(module: &Module, code: &Generic, atoms: &[Atom]) -> Result<Literals,
         records.push(RecordLiteral { name, literal: terms.len() });
         terms.push(info);
     }
-    let area = LiteralArea::new(&terms).ok_or(LoadError::Full("literals"))?;
-    Ok(Literals { area, key_tuples, records })
+    let items = debug_items(&h, &code.debug_info, &terms, atoms);
+    let items = items.ok_or(LoadError::Malformed("debug information"))?;
+    let first_debug_item = terms.len();
+    if for_debugger {
+        terms.extend(items);
+    }
+    let mut area = LiteralArea::new(&terms).ok_or(LoadError::Full("literals"))?;
+    // A key that is looked up is then found by its address.
+    for (tuple, element, literal) in shared_keys {
+        area.share(tuple, element, literal);
+    }
+    Ok(Literals { area, key_tuples, records, first_debug_item })
 }
 
 /// The literal for a native record.
@@ -275,11 +311,16 @@ fn describe_record<'h>(
     }
     required.sort_unstable();
     let required: Vec<_> = required.iter().map(|i| h.integer(*i as i64)).collect();
-    Some((name, h.tuple(&[new.term, h.tuple(&defaults), h.list(&required)])))
+    Some((name, h.tuple(&[h.record(new.term, &defaults)?, h.list(&required)])))
 }
 
 /// The term of an operand that is a constant.
-fn constant<'h>(h: &'h Heap, arg: Arg, terms: &[Term<'h>], atoms: &[Atom]) -> Option<Term<'h>> {
+pub(crate) fn constant<'h>(
+    h: &'h Heap,
+    arg: Arg,
+    terms: &[Term<'h>],
+    atoms: &[Atom],
+) -> Option<Term<'h>> {
     match arg {
         Arg::Nil => Some(Term::NIL),
         Arg::Atom(i) => atoms.get(i as usize).map(|a| Term::from(*a)),
@@ -289,14 +330,17 @@ fn constant<'h>(h: &'h Heap, arg: Arg, terms: &[Term<'h>], atoms: &[Atom]) -> Op
     }
 }
 
-/// The sorted keys of a `put_map_assoc` that makes a flat map of distinct immediate keys.
+/// A key, and which literal it is.
+type ConstantKey<'h> = (Term<'h>, Option<usize>);
+
+/// The sorted keys of a `put_map_assoc` that makes a flat map of distinct constant keys.
 fn keys_of_new<'h>(
     h: &'h Heap,
     code: &Generic,
     op: &Op,
     terms: &[Term<'h>],
     atoms: &[Atom],
-) -> Option<Vec<Term<'h>>> {
+) -> Option<Vec<ConstantKey<'h>>> {
     let [_, Arg::Literal(i), ..] = code.args(op) else {
         return None;
     };
@@ -306,13 +350,16 @@ fn keys_of_new<'h>(
         return None;
     }
     let key = |pair: &[Arg]| match pair[0] {
-        Arg::Literal(_) => None,
+        // A bignum has a place of its own among the literals.
         Arg::Int(i) if !fits_small(i) => None,
-        key => constant(h, key, terms, atoms),
+        key => {
+            let literal = if let Arg::Literal(i) = key { Some(i as usize) } else { None };
+            Some((constant(h, key, terms, atoms)?, literal))
+        }
     };
     let mut keys = pairs.chunks_exact(2).map(key).collect::<Option<Vec<_>>>()?;
-    keys.sort_by(|a, b| cmp::key_order(*a, *b));
-    keys.windows(2).all(|two| !two[0].same(two[1])).then_some(keys)
+    keys.sort_by(|a, b| cmp::key_order(a.0, b.0));
+    keys.windows(2).all(|two| !cmp::eq_exact(two[0].0, two[1].0)).then_some(keys)
 }
 
 fn lambdas(

@@ -56,6 +56,8 @@ stubs! {
     yield_,
     /// Waits, given the address to go on at.
     wait,
+    /// `erlang:hibernate/0`, with the same operands as `yield_`.
+    hibernate,
     /// Target of a BIF's export; a call through an export has the export in a register.
     bif,
     /// The same for a BIF that makes large binaries.
@@ -71,6 +73,12 @@ stubs! {
     no_fun,
     /// Entry of a new process: `apply`, with `normal_exit` as the return address.
     begin,
+    /// Return address of a process's first function.
+    normal_exit,
+    /// Called by breakpoints at lines.
+    line_break,
+    /// Return address of `erts_internal:breakpoint/4`, called by these.
+    line_resume,
     /// Called by breakpoints from in front of the entry.
     break_call,
     /// Target of exports whose calls are traced.

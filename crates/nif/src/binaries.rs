@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
-use kvik_etf::{DecodeOpts, EncodeOpts};
+use kvik_etf::DecodeOpts;
 use kvik_heap::BinRef;
 
 use crate::env::EnvPtr;
@@ -151,7 +151,7 @@ pub extern "C" fn enif_make_sub_binary(e: EnvPtr, t: CTerm, pos: usize, size: us
 
 #[no_mangle]
 pub extern "C" fn enif_term_to_binary(_: EnvPtr, t: CTerm, to: OutPointer<NifBinary>) -> c_int {
-    let bytes = kvik_etf::encode(t.term(), EncodeOpts::default(), 0);
+    let bytes = kvik_etf::encode(t.term(), kvik_bifs::etf::default_options(), 0);
     to.put(owning(BinRef::from_bytes(&bytes), bytes.len()));
     1
 }

@@ -144,12 +144,13 @@ fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h>
     ended(p, r, args, w, exception, next)
 }
 
-/// Calls a record's function without a process. `None` if it raises or schedules another function.
-/// The caller keeps the library.
-pub fn call_alone(e: &'static Export, args: &[Term<'_>]) -> Option<OwnedTerm> {
+/// Calls a record's function with a heap of its own, on behalf of the process `pid` or of none.
+/// `None` if it raises or schedules another function. The caller keeps the library.
+pub fn call_alone(e: &'static Export, pid: Option<u32>, args: &[Term<'_>]) -> Option<OwnedTerm> {
     // SAFETY: only entries in records are in the cells of modules; they come first there.
     let r: &'static Record = unsafe { &*std::ptr::from_ref(e).cast() };
     let mut e = NifEnv::alone(r.lib);
+    e.pid = pid;
     // SAFETY: the function of a library that is loaded, with as many arguments as it is to have.
     let w = unsafe { (r.code)(&mut e, args.len() as c_int, args.as_ptr().cast()) };
     let ended = e.exception.is_none() && e.next.is_none() && w.word() != NONE;

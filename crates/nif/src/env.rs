@@ -172,15 +172,27 @@ pub extern "C" fn enif_priv_data(mut e: EnvPtr) -> *mut c_void {
     lib.map_or(ptr::null_mut(), |l| l.data())
 }
 
+/// Libraries let go of it by `enif_free` too, which loses its terms, so the memory is `malloc`'s, as
+/// that of `enif_alloc`.
 #[no_mangle]
 pub extern "C" fn enif_alloc_env() -> EnvPtr {
-    EnvPtr(Box::into_raw(Box::new(NifEnv::alone(ptr::null()))))
+    // SAFETY: a plain call.
+    let at = unsafe { libc::malloc(size_of::<NifEnv>()) }.cast::<NifEnv>();
+    if !at.is_null() {
+        const { assert!(align_of::<NifEnv>() <= align_of::<libc::max_align_t>()) };
+        // SAFETY: new memory of this size, aligned for any type of C.
+        unsafe { at.write(NifEnv::alone(ptr::null())) }
+    }
+    EnvPtr(at)
 }
 #[no_mangle]
 pub extern "C" fn enif_free_env(e: EnvPtr) {
     if !e.is_null() {
         // SAFETY: the interface's contract: it came from `enif_alloc_env`, and C gives it up.
-        drop(unsafe { Box::from_raw(e.0) })
+        unsafe {
+            ptr::drop_in_place(e.0);
+            libc::free(e.0.cast())
+        }
     }
 }
 #[no_mangle]

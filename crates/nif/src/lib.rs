@@ -40,6 +40,12 @@ mod tracer;
 mod variadic;
 mod watchers;
 
+/// Opens a shared object, to see whether it does. What it runs then runs in this process, where it
+/// stays open.
+pub fn opens(file: &std::path::Path) -> Result<(), String> {
+    shared_object::opens(file)
+}
+
 /// Installs the hook of `erlang:load_nif/2`. Returns the number of functions exported to libraries.
 pub fn install() -> usize {
     kvik_bifs::code::set_nif_loader(load::load_nif);

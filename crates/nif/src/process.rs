@@ -81,8 +81,10 @@ pub extern "C" fn enif_port_command(
 ) -> c_int {
     let port = to.get().and_then(|t| t.term().as_local_port());
     let bytes = kvik_port::iodata::bytes(message.term());
-    let (Some(port), Some(me), Some(bytes)) = (port, e.env().pid, bytes) else { return 0 };
+    let (Some(port), Some(bytes)) = (port, bytes) else { return 0 };
     let Some(port) = kvik_port::table::get(port) else { return 0 };
+    // A destructor belongs to no process; its output counts as the port's owner's.
+    let Some(me) = e.env().pid.or_else(|| port.owner()) else { return 0 };
     port.command(me, &bytes, true);
     if let Some(from) = from.get() {
         from.clear();

@@ -125,7 +125,10 @@ fn open(
     let e = e.env();
     // SAFETY: null, or the library that is being loaded.
     let module = unsafe { e.lib.as_ref() }.map(|l| l.module);
-    let (Some(module), Some(loading)) = (module, e.loading.as_mut()) else { return None };
+    let (Some(module), Some(loading)) = (module, e.loading.as_mut()) else {
+        tried.put(flags);
+        return None;
+    };
     let opened = &mut loading.types;
     let ty = type_of(module, name.bytes());
     let there = ty.state().owner.is_some() || opened.iter().any(|o| ptr::eq(o.ty, ty));

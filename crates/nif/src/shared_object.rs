@@ -4,9 +4,13 @@
 //! emulator is linked with `libz.so`. This program has its own zlib with hidden symbols, so the
 //! system's is loaded the first time a library lacks a symbol.
 
-use std::ffi::{c_int, c_void, CStr};
+use std::ffi::{c_int, c_void, CStr, CString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 use std::ptr;
 use std::sync::OnceLock;
+
+use kvik_env::embedded;
 
 use crate::pointers::CStrPtr;
 
@@ -20,6 +24,44 @@ fn dlopen(file: Option<&CStr>, flags: c_int) -> *mut c_void {
 
 /// Opens a library, or the program itself, with all symbols resolved; null with `dlerror` set where that fails.
 pub fn open(file: Option<&CStr>) -> *mut c_void {
+    // One of this executable's own files is loaded from memory.
+    let own = file.and_then(embedded::real_path).and_then(Result::ok);
+    if let Some(own) = own {
+        return open_carried(&own);
+    }
+    open_from_disk(file)
+}
+
+/// Opens a library that this executable carries. What it depends on and the system lacks may be
+/// carried, too: a loaded library is found by its name.
+fn open_carried(file: &CStr) -> *mut c_void {
+    let mut tried = Vec::new();
+    loop {
+        let handle = open_from_disk(Some(file));
+        if !handle.is_null() {
+            return handle;
+        }
+        match lacking(&last_error()).filter(|name| !tried.contains(name)).and_then(|name| {
+            let library = embedded::path(&format!("libraries/{name}"))?;
+            tried.push(name);
+            let library = CString::new(library.into_os_string().into_vec()).ok()?;
+            embedded::real_path(&library)?.ok()
+        }) {
+            Some(library) => drop(dlopen(Some(&library), libc::RTLD_NOW | libc::RTLD_GLOBAL)),
+            // To set `dlerror` again.
+            None => return dlopen(Some(file), libc::RTLD_NOW),
+        }
+    }
+}
+
+/// The name of a library that a loader's message says is not there, or is there and too old.
+fn lacking(why: &str) -> Option<String> {
+    let at = [": cannot open shared object", ": version `"];
+    let (path, _) = at.iter().find_map(|text| why.split_once(text))?;
+    Some(path.rsplit('/').next()?.to_owned())
+}
+
+fn open_from_disk(file: Option<&CStr>) -> *mut c_void {
     static LOADED: OnceLock<bool> = OnceLock::new();
     let handle = dlopen(file, libc::RTLD_NOW);
     if !handle.is_null() || LOADED.get().is_some() {
@@ -32,6 +74,15 @@ pub fn open(file: Option<&CStr>) -> *mut c_void {
     }
     // Retry: with the new symbols, or to set `dlerror` again.
     dlopen(file, libc::RTLD_NOW)
+}
+
+/// Why a library does not open, if it does not.
+pub fn opens(file: &Path) -> Result<(), String> {
+    let name = CString::new(file.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
+    match open(Some(&name)).is_null() {
+        true => Err(last_error()),
+        false => Ok(()),
+    }
 }
 
 fn lacks_symbol() -> bool {

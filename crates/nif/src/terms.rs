@@ -70,7 +70,7 @@ pub extern "C" fn enif_term_size(t: CTerm) -> usize {
 #[no_mangle]
 pub extern "C" fn enif_hash(kind: c_int, t: CTerm, salt: u64) -> u64 {
     match kind {
-        1 => kvik_term::hash::internal(t.term(), (salt ^ salt >> 32) as u32) as u64,
+        1 => kvik_term::hash::salted(t.term(), salt),
         _ => (kvik_term::phash::phash2(t.term()) & ((1 << 27) - 1)) as u64,
     }
 }

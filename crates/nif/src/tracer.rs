@@ -1,4 +1,4 @@
-//! Tracers that are modules: functions of their libraries, called without a process.
+//! Tracers that are modules: functions of their libraries, called without a process's heap.
 
 use std::ptr;
 use std::sync::atomic::Ordering;
@@ -24,11 +24,11 @@ fn entry(i: &LoadedModule, name: &str, arity: usize) -> Option<&'static Export> 
 fn has(m: Atom, name: &str, arity: usize) -> bool {
     module::current(m).is_some_and(|i| i.has_library() && entry(&i, name, arity).is_some())
 }
-fn call(m: Atom, name: &str, args: &[Term<'_>]) -> Option<OwnedTerm> {
+fn call(m: Atom, name: &str, caller: Option<u32>, args: &[Term<'_>]) -> Option<OwnedTerm> {
     let i = module::current(m)?;
     // Keeps the library during the call.
     let lib = loaded_library(&i)?;
-    let answer = call_alone(entry(&i, name, args.len())?, args);
+    let answer = call_alone(entry(&i, name, args.len())?, caller, args);
     drop(lib);
     answer
 }

@@ -114,6 +114,10 @@ pub trait Driver: Send {
     fn as_any(&mut self) -> Option<&mut dyn std::any::Any> {
         None
     }
+    /// Whether no process can close the port.
+    fn is_permanent(&self) -> bool {
+        false
+    }
     /// The port is gone: leave the poll set, give back everything.
     fn stop(&mut self, core: &mut Core);
     fn os_pid(&self) -> Option<i32> {

@@ -45,14 +45,14 @@ mod tests {
 
     #[test]
     fn changes_apply_in_order() {
-        write().insert(b"KVIK_A".to_vec(), b"1".to_vec());
+        write().insert(b"KVIK_TEST_A".to_vec(), b"1".to_vec());
         let v = |s: &str| Some(s.as_bytes().to_vec());
         let b = block(&[
-            (b"KVIK_A".to_vec(), None),
-            (b"KVIK_B".to_vec(), v("x")),
-            (b"KVIK_B".to_vec(), v("y")),
+            (b"KVIK_TEST_A".to_vec(), None),
+            (b"KVIK_TEST_B".to_vec(), v("x")),
+            (b"KVIK_TEST_B".to_vec(), v("y")),
         ]);
-        let ours: Vec<_> = b.iter().filter(|c| c.to_bytes().starts_with(b"KVIK_")).collect();
-        assert_eq!(ours, [c"KVIK_B=y"]);
+        let ours: Vec<_> = b.iter().filter(|c| c.to_bytes().starts_with(b"KVIK_TEST_")).collect();
+        assert_eq!(ours, [c"KVIK_TEST_B=y"]);
     }
 }

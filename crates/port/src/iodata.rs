@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use kvik_term::{Term, View};
 
+/// Room that the bytes of a list have at first.
+const FIRST_BYTES: usize = 512;
+
 /// The bytes of an iodata term, borrowed if it is a binary. `None` if it is not iodata.
 pub fn bytes<'h>(t: Term<'h>) -> Option<Cow<'h, [u8]>> {
     match t.view() {
@@ -11,7 +14,7 @@ pub fn bytes<'h>(t: Term<'h>) -> Option<Cow<'h, [u8]>> {
         View::Nil => Some(Cow::Borrowed(&[])),
         View::Cons(c) if c.tail().is_nil() && c.head().as_bits().is_some() => bytes(c.head()),
         View::Cons(_) => {
-            let mut out = Vec::new();
+            let mut out = Vec::with_capacity(FIRST_BYTES);
             append(t, &mut out)?;
             Some(Cow::Owned(out))
         }
@@ -20,31 +23,38 @@ pub fn bytes<'h>(t: Term<'h>) -> Option<Cow<'h, [u8]>> {
 }
 
 fn append(list: Term<'_>, out: &mut Vec<u8>) -> Option<()> {
-    let mut rests = vec![list];
-    while let Some(mut t) = rests.pop() {
-        loop {
-            match t.view() {
-                View::Cons(c) => {
-                    t = c.tail();
-                    match c.head().view() {
-                        View::Small(n) => out.push(u8::try_from(n).ok()?),
-                        View::Bits(b) if b.is_binary() => out.extend_from_slice(&b.to_bytes()),
-                        View::Nil => {}
-                        View::Cons(_) => {
-                            rests.push(t);
-                            t = c.head();
-                        }
-                        _ => return None,
-                    }
+    let (mut at, mut later) = (list, Vec::new());
+    loop {
+        while let Some(c) = at.as_cons() {
+            let head = c.head();
+            at = c.tail();
+            if let Some(byte) = head.as_small() {
+                out.push(u8::try_from(byte).ok()?);
+            } else if head.as_cons().is_some() {
+                if !at.is_nil() {
+                    later.push(at);
                 }
-                View::Nil => break,
-                View::Bits(b) if b.is_binary() => {
-                    out.extend_from_slice(&b.to_bytes());
-                    break;
-                }
-                _ => return None,
+                at = head;
+            } else if !head.is_nil() {
+                push_binary(head, out)?;
             }
         }
+        if !at.is_nil() {
+            push_binary(at, out)?;
+        }
+        match later.pop() {
+            Some(rest) => at = rest,
+            None => return Some(()),
+        }
+    }
+}
+
+#[inline(always)]
+fn push_binary(t: Term<'_>, out: &mut Vec<u8>) -> Option<()> {
+    let bits = t.as_bits().filter(|bits| bits.is_binary())?;
+    match bits.as_bytes() {
+        Some(bytes) => out.extend_from_slice(bytes),
+        None => out.extend_from_slice(&bits.to_bytes()),
     }
     Some(())
 }

@@ -13,6 +13,7 @@ pub mod ctrl_c;
 pub mod driver;
 pub mod env;
 pub mod event_loop;
+mod forker;
 pub mod host;
 pub mod inet;
 pub mod input;
@@ -52,6 +53,7 @@ pub fn install(schedulers: usize) -> kvik_env::Result<()> {
     inet::install();
     ram_file::install();
     tty::install();
+    forker::open().map_err(|_| kvik_env::Errno::AGAIN)?;
     signals::init()
 }
 

@@ -8,6 +8,7 @@ use std::io::IoSlice;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
+use kvik_env::embedded::{self, OwnCommand};
 use kvik_env::poll::Interest;
 use kvik_env::process::{reap, ChildProcess};
 use kvik_env::{fd, file, pipe, tty, Errno};
@@ -70,7 +71,12 @@ fn c_string(b: &[u8]) -> Result<CString, OpenError> {
 }
 
 pub(crate) fn shell(command: &[u8], o: &PortOptions) -> Result<Pipes, OpenError> {
-    let script = c_string(&[b"exec ", command].concat())?;
+    let command = match embedded::command(command) {
+        Some(OwnCommand::Program(path, args)) => return start(&path, args, o),
+        Some(OwnCommand::Shell(command)) => command,
+        None => [b"exec ", command].concat(),
+    };
+    let script = c_string(&command)?;
     start(SHELL, vec![SHELL.into(), c"-c".into(), script], o)
 }
 

@@ -70,6 +70,7 @@ pub(crate) fn terminate(
         p.with_cold(|x| x.exit_reason = Some(reason.clone()));
     }
     crate::hooks::run_on_exit(p);
+    crate::timer::forget(p.pid());
     let seq = Parting::of(p);
     p.forget_seq();
     p.forget_saved_calls();

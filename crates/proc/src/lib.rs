@@ -45,6 +45,7 @@ pub mod sysmon;
 pub mod sysprof;
 pub mod system_tasks;
 pub mod timer;
+mod timer_pause;
 mod timer_queue;
 pub mod trace;
 mod tracing_on;

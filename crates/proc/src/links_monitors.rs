@@ -31,7 +31,7 @@ pub enum LinkState {
 /// Identifies an unlink; never 0.
 pub(crate) fn unlink_id() -> u64 {
     let id = RefId::next();
-    ((id.0[0] as u64) | (id.0[1] as u64) << 18).max(1)
+    (u64::from(id.0[1]) | u64::from(id.0[2]) << 32).max(1)
 }
 
 /// The target of a monitor.

@@ -201,6 +201,10 @@ pub struct ColdFields {
 pub struct RareState {
     /// Which processes suspended it, and how often.
     pub suspended_by: BTreeMap<u32, u32>,
+    /// Those of them for which its timers stand still.
+    pub(crate) pausing: BTreeSet<u32>,
+    /// Nanoseconds that were left of its `receive`'s timeout when it was suspended.
+    pub(crate) timeout_left: Option<u64>,
     /// Which processes it suspended, and how often.
     pub suspending: RelationTree<u32, u32>,
     pub error_handler: Atom,
@@ -240,6 +244,8 @@ impl Default for RareState {
     fn default() -> Self {
         RareState {
             suspended_by: BTreeMap::new(),
+            pausing: BTreeSet::new(),
+            timeout_left: None,
             suspending: RelationTree::default(),
             error_handler: am::error_handler,
             async_dist: false,
@@ -461,14 +467,20 @@ kvik_state::vm_state! {
     static TABLE: std::sync::OnceLock<SlotTable<Task>> = std::sync::OnceLock::new();
 }
 
-/// The most processes (erl's `+P` default).
+/// The most processes where nothing has made the table, as in tests.
 pub const DEFAULT_LIMIT: usize = 262_144;
 /// Bits of a local pid's number.
 pub const PID_BITS: u32 = 28;
 
-/// Makes the process table. Later calls do nothing.
+/// Makes the process table. Later calls do nothing. A program that asks for more processes than
+/// its release has without the flag will have them, and should not wait for the table's memory when
+/// they are made.
 pub fn init_table(limit: usize) {
-    let _ = TABLE.set(SlotTable::new(limit.max(1024), PID_BITS));
+    let mut table = SlotTable::new(limit.max(1024), PID_BITS);
+    if limit > kvik_release::current().processes {
+        table.make_present();
+    }
+    let _ = TABLE.set(table);
 }
 #[inline]
 pub fn table() -> &'static SlotTable<Task> {

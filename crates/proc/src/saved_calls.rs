@@ -99,12 +99,13 @@ impl Proc {
             }
         });
     }
+    /// The saved calls, the oldest first; `None` if it does not save any.
+    pub fn saved_calls(&self) -> Option<Vec<Saved>> {
+        self.rare(|x| Some(x.saved_calls.as_ref()?.calls.iter().copied().collect())).flatten()
+    }
     /// `process_info(Pid, last_calls)`.
     pub fn last_calls<'h>(&self, h: &'h Heap) -> Term<'h> {
-        let all = self.rare(|x| {
-            let calls = &x.saved_calls.as_ref()?.calls;
-            Some(calls.iter().map(|c| c.term(h)).collect::<Vec<_>>())
-        });
-        all.flatten().map_or(Term::bool(false), |all| h.list(&all))
+        let Some(calls) = self.saved_calls() else { return Term::bool(false) };
+        h.list(&calls.into_iter().map(|c| c.term(h)).collect::<Vec<_>>())
     }
 }

@@ -120,7 +120,7 @@ impl Proc {
                 }
             }
             Control::Down { id, reason } => self.down(id, &reason),
-            Control::Suspend { by } => self.suspend_for(by),
+            Control::Suspend { by } => self.suspend_for_process(by),
             Control::Resume { by } => self.resume_for(by),
         }
     }
@@ -273,8 +273,8 @@ impl Proc {
                 let down = message(|h| down_message(h, self.pid(), id, &m, reason));
                 return self.put_priority(watched(&m.target), down, None);
             }
-            if let (Target::Remote(_), true) = (&m.target, self.flag(flag::SEQ)) {
-                // Like any signal of another node, it ends the receiver's token.
+            let remote = matches!(m.target, Target::Remote(_));
+            if remote && self.flag(flag::SEQ) && kvik_release::current().remote_down_ends_token() {
                 let down = message(|h| down_message(h, self.pid(), id, &m, reason));
                 return self.put_tokened_from(watched(&m.target), down, OwnedTerm::default());
             }
@@ -517,7 +517,7 @@ impl Proc {
         }
         self.check_exit()
     }
-    /// Waits with the least memory; see `erlang:hibernate/3`.
+    /// Waits with the least memory; see `erlang:hibernate/0` and `hibernate/3`.
     pub fn wait_in_hibernation(&self) {
         // Does not call `wait`: messages that are there already wake it at once. It has fetched
         // them.
@@ -537,7 +537,7 @@ impl Proc {
     }
     /// Ends one `suspend_process` of the process `by`.
     fn resume_for(&self, by: u32) {
-        let none = self.with_rare(|x| {
+        let (gone, none) = self.with_rare(|x| {
             let gone = x.suspended_by.get_mut(&by).is_some_and(|n| {
                 *n = n.saturating_sub(1);
                 *n == 0
@@ -545,8 +545,11 @@ impl Proc {
             if gone {
                 x.suspended_by.remove(&by);
             }
-            x.suspended_by.is_empty()
+            (gone, x.suspended_by.is_empty())
         });
+        if gone {
+            self.resume_timers(by);
+        }
         self.set_flag(flag::SUSPENDED, !none);
     }
     /// Makes a process that is no longer suspended sit out this time slice; it has the next one.

@@ -8,8 +8,20 @@ use kvik_term::{Atom, Term};
 use crate::Proc;
 
 /// The numbers of a reference of this node.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RefId(pub [u32; 3]);
+
+/// The order in which they were made, which is that of references as terms.
+impl Ord for RefId {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.iter().rev().cmp(other.0.iter().rev())
+    }
+}
+impl PartialOrd for RefId {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl RefId {
     pub fn of(r: LocalRef<'_>) -> RefId {

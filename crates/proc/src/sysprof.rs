@@ -128,8 +128,6 @@ impl Proc {
         event(s, self.self_pid(), active, |h| {
             if self.flag(flag::ENDING) {
                 Term::int(0)
-            } else if self.is_hibernating() {
-                h.tuple(&[am::erlang.into(), am::hibernate.into(), Term::int(3)])
             } else {
                 self.place(h)
             }

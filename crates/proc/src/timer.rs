@@ -8,13 +8,14 @@
 //! or, if the queue is another scheduler's, when that scheduler takes its inbound work.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use kvik_heap::OwnedTerm;
 use kvik_term::{am, Atom, Term};
 
 use crate::signal::{deliver_from, inspect, message};
 use crate::signal_types::{RefId, Signal};
+use crate::timer_pause::{self, Turn};
 pub use crate::timer_queue::{At, Due, TimerQueue};
 use crate::{registry, sched, Proc};
 
@@ -41,6 +42,8 @@ pub struct Timer {
 struct Set {
     timer: Timer,
     queue: Option<usize>,
+    /// What its receiver's clock had lost: see [`timer_pause`].
+    lost: u64,
 }
 
 /// Trees, because a hash table that grows moves all entries at once, and all shards would do so at
@@ -75,22 +78,68 @@ pub(crate) fn set_process_timer(pid: u32, deadline: At) {
 pub fn start(id: RefId, timer: Timer) {
     let deadline = timer.deadline;
     TIMERS_LEN.fetch_add(1, RELAXED);
-    let set = Set { timer, queue: sched::current() };
-    shard(id).lock().unwrap_or_else(|e| e.into_inner()).insert(id, set);
+    let lost = match timer.dest {
+        Dest::Process(pid) => timer_pause::lost(pid),
+        Dest::Name(_) => 0,
+    };
+    let set = Set { timer, queue: sched::current(), lost };
+    lock(id).insert(id, set);
     sched::add_timer(deadline, Due::Ref(id));
 }
 /// Cancels a timer; returns the nanoseconds that were left.
 pub fn cancel(id: RefId) -> Option<u64> {
-    let Set { timer, queue } = take(id)?;
+    if !lock(id).get(&id)?.is_known() {
+        return None;
+    }
+    let Set { timer, queue, .. } = take(id)?;
     if let Some(q) = queue {
         sched::forget_timer(q, timer.deadline, Due::Ref(id));
     }
     timer.is_set().then(|| timer.deadline.left())
 }
+fn lock(id: RefId) -> MutexGuard<'static, BTreeMap<RefId, Set>> {
+    shard(id).lock().unwrap_or_else(|e| e.into_inner())
+}
 fn take(id: RefId) -> Option<Set> {
-    let t = shard(id).lock().unwrap_or_else(|e| e.into_inner()).remove(&id)?;
+    let t = lock(id).remove(&id)?;
     TIMERS_LEN.fetch_sub(1, RELAXED);
     Some(t)
+}
+impl Set {
+    /// Whether its reference names it.
+    fn is_known(&self) -> bool {
+        !matches!(self.timer.dest, Dest::Process(pid) if timer_pause::has_paused(pid, self.lost))
+    }
+}
+/// Puts a timer off that is due, by the time for which its receiver was suspended since it was set.
+/// False: it fires.
+fn is_put_off(id: RefId) -> bool {
+    let mut shard = lock(id);
+    let Some(set) = shard.get_mut(&id) else { return false };
+    let Dest::Process(pid) = set.timer.dest else { return false };
+    match timer_pause::turn(pid, id, set.lost) {
+        Turn::Fires => return false,
+        Turn::Held => set.queue = None,
+        Turn::Later(ns) => {
+            let deadline = At::deadline(set.timer.deadline.ns() + ns);
+            set.timer.deadline = deadline;
+            set.lost += ns;
+            set.queue = sched::current();
+            drop(shard);
+            sched::add_timer(deadline, Due::Ref(id));
+        }
+    }
+    true
+}
+/// Sets a timer again that was held while its receiver was suspended.
+pub(crate) fn put_off(id: RefId) {
+    if !is_put_off(id) {
+        ring_id(id);
+    }
+}
+/// The process has ended.
+pub(crate) fn forget(pid: u32) {
+    timer_pause::forget(pid).into_iter().for_each(|id| drop(take(id)));
 }
 impl Timer {
     /// Whether it is still set: a process's timers end with it.
@@ -103,8 +152,8 @@ impl Timer {
 }
 /// Nanoseconds that are left.
 pub fn read(id: RefId) -> Option<u64> {
-    let s = shard(id).lock().unwrap_or_else(|e| e.into_inner());
-    let t = s.get(&id).map(|s| &s.timer).filter(|t| t.is_set());
+    let s = lock(id);
+    let t = s.get(&id).filter(|s| s.is_known()).map(|s| &s.timer).filter(|t| t.is_set());
     t.map(|t| t.deadline.left())
 }
 /// Timers that are set.
@@ -142,17 +191,19 @@ pub(crate) fn ring(due: Due) {
             }
         }
         Due::Call(id) => call(id),
-        Due::Ref(id) => {
-            let Some(Set { timer: t, .. }) = take(id) else { return };
-            let pid = match t.dest {
-                Dest::Process(p) => Some(p),
-                Dest::Name(n) => registry::whereis_process(n),
-            };
-            let Some(pid) = pid else { return };
-            let m = if t.wrap { wrapped(id, &t.message) } else { t.message };
-            deliver_from(pid, am::clock_service.into(), m);
-        }
+        Due::Ref(id) if is_put_off(id) => (),
+        Due::Ref(id) => ring_id(id),
     }
+}
+fn ring_id(id: RefId) {
+    let Some(Set { timer: t, .. }) = take(id) else { return };
+    let pid = match t.dest {
+        Dest::Process(p) => Some(p),
+        Dest::Name(n) => registry::whereis_process(n),
+    };
+    let Some(pid) = pid else { return };
+    let m = if t.wrap { wrapped(id, &t.message) } else { t.message };
+    deliver_from(pid, am::clock_service.into(), m);
 }
 fn wrapped(id: RefId, m: &OwnedTerm) -> OwnedTerm {
     message(|h| {

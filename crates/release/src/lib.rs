@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 use std::fmt;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::OnceLock;
 
 /// The properties of one OTP release.
@@ -22,22 +23,37 @@ pub struct Release {
     pub erts_major: &'static str,
     /// `system_info(version)` if the OTP root does not say otherwise.
     pub erts_version: &'static str,
-    /// Support is incomplete; see docs/COMPATIBILITY.md.
-    pub experimental: bool,
+    /// Follows from the table alone: no such OTP was run here; see docs/COMPATIBILITY.md.
+    pub untested: bool,
     /// Version of `erl_nif.h`.
     pub nif: (u8, u8),
     /// Version of `erl_driver.h`.
     pub driver: (u8, u8),
     /// Distribution flags that it requires of a peer, besides those that every release requires.
     pub dist_flags: u64,
+    /// The most processes without the flag `+P`.
+    pub processes: usize,
     /// The time warp mode without the flag `+C`.
     pub time_warp_mode: &'static str,
     /// Words of the largest integers, where `system_info(max_integer)` tells it.
     pub max_integer_words: Option<u32>,
+    /// Words of a large integer that are worth a reduction; `None`: arithmetic counts none.
+    pub integer_words_per_reduction: Option<u32>,
 }
 
 /// `DFLAG_V4_NC | DFLAG_UNLINK_ID`: mandatory since OTP 26.
 const V4_NODES_AND_UNLINK_ID: u64 = 4 << 32 | 0x200_0000;
+
+/// How many words terms take, header included.
+#[derive(Copy, Clone, Debug)]
+pub struct TermWords {
+    /// A fun without its environment.
+    pub local_fun: usize,
+    /// `fun M:F/A`.
+    pub external_fun: usize,
+    /// A bit string that does not fit the heap, where all such bit strings are parts of binaries.
+    pub part: Option<usize>,
+}
 
 /// The releases that kvik runs, the oldest first.
 pub static RELEASES: &[Release] = &[
@@ -46,36 +62,70 @@ pub static RELEASES: &[Release] = &[
         name: "25",
         erts_major: "13",
         erts_version: "13.1.5",
-        experimental: false,
+        untested: false,
         nif: (2, 16),
         driver: (3, 3),
         dist_flags: 0,
+        processes: 262_144,
         time_warp_mode: "no_time_warp",
         max_integer_words: None,
+        integer_words_per_reduction: None,
+    },
+    Release {
+        number: 26,
+        name: "26",
+        erts_major: "14",
+        erts_version: "14.2.5",
+        untested: true,
+        nif: (2, 17),
+        driver: (3, 3),
+        dist_flags: V4_NODES_AND_UNLINK_ID,
+        processes: 262_144,
+        time_warp_mode: "multi_time_warp",
+        max_integer_words: None,
+        integer_words_per_reduction: None,
     },
     Release {
         number: 27,
         name: "27",
         erts_major: "15",
         erts_version: "15.2.7",
-        experimental: true,
+        untested: false,
         nif: (2, 17),
         driver: (3, 3),
         dist_flags: V4_NODES_AND_UNLINK_ID,
+        processes: 1_048_576,
         time_warp_mode: "multi_time_warp",
         max_integer_words: Some(65_535),
+        integer_words_per_reduction: None,
+    },
+    Release {
+        number: 28,
+        name: "28",
+        erts_major: "16",
+        erts_version: "16.0",
+        untested: true,
+        nif: (2, 17),
+        driver: (3, 3),
+        dist_flags: V4_NODES_AND_UNLINK_ID,
+        processes: 1_048_576,
+        time_warp_mode: "multi_time_warp",
+        max_integer_words: Some(65_535),
+        integer_words_per_reduction: None,
     },
     Release {
         number: 29,
         name: "29",
         erts_major: "17",
         erts_version: "17.1",
-        experimental: true,
+        untested: false,
         nif: (2, 18),
         driver: (3, 3),
         dist_flags: V4_NODES_AND_UNLINK_ID,
+        processes: 1_048_576,
         time_warp_mode: "multi_time_warp",
         max_integer_words: Some(65_535),
+        integer_words_per_reduction: Some(16),
     },
 ];
 
@@ -84,9 +134,12 @@ pub static RELEASES: &[Release] = &[
 /// in each release (`tests/otp/emulator_atoms`).
 static EMULATOR_ATOMS: &str = include_str!("emulator_atoms.txt");
 
-/// The atoms that OTP's natives of sockets make when they are loaded, in the same form and found in
-/// the same way, in releases since 26.
+/// The atoms that OTP's natives make when they are loaded, those of `zlib`, `erl_tracer`,
+/// `prim_buffer`, `prim_file` and `prim_socket`, in the same form and found in the same way, in
+/// releases since 26. `erl_init` loads them one after the other.
 static SOCKET_ATOMS: &str = include_str!("socket_atoms.txt");
+/// The same for `prim_net`, which comes last. Between them are the names in `/etc/protocols`.
+static NET_ATOMS: &str = include_str!("net_atoms.txt");
 
 /// The names in such a list that a release has.
 fn names_of<'a>(
@@ -150,6 +203,17 @@ pub enum SocketNatives {
     V3,
 }
 
+/// How keys of large maps and tables are hashed, which decides their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyHash {
+    /// 32 bits, with salts.
+    Jenkins,
+    /// 64 bits.
+    Murmur,
+    /// Native records are among the kinds of terms, and tables leave out the lowest bit.
+    MurmurWithRecords,
+}
+
 /// A range of releases that have something: from `since` on and before `until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
@@ -202,11 +266,16 @@ impl Release {
         names_of(self, EMULATOR_ATOMS)
     }
 
-    /// The atoms that the natives of sockets make when they are loaded, in that order; none where
-    /// the order of atoms does not matter.
+    /// The atoms that exist once the natives of sockets are loaded, and that no module names before,
+    /// in that order; none where the order of atoms does not matter.
     pub fn socket_atoms(&self) -> impl Iterator<Item = &'static str> + '_ {
         let matters = self.orders_map_keys_by_atom_index();
         names_of(self, SOCKET_ATOMS).filter(move |_| matters)
+    }
+    /// The atoms that the natives of `prim_net` make after the names of protocols.
+    pub fn net_atoms(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let matters = self.orders_map_keys_by_atom_index();
+        names_of(self, NET_ATOMS).filter(move |_| matters)
     }
 
     /// Whether small maps order their atom keys by the atoms' indexes instead of their names.
@@ -217,6 +286,16 @@ impl Release {
     /// Whether there are native records: a kind of term, and its external format.
     pub fn has_native_records(&self) -> bool {
         self.number >= 29
+    }
+
+    /// Whether the break menu ends the line that says a dump was requested.
+    pub fn ends_dump_request(&self) -> bool {
+        self.number >= 29
+    }
+
+    /// Whether there is an interface for debuggers (`erl_debugger`).
+    pub fn has_debugger(&self) -> bool {
+        self.number >= 28
     }
 
     /// Whether code coverage is recorded by the machine.
@@ -235,8 +314,71 @@ impl Release {
         self.number >= 26
     }
 
+    /// How keys are hashed.
+    fn key_hash(&self) -> KeyHash {
+        match self.number {
+            ..27 => KeyHash::Jenkins,
+            27..29 => KeyHash::Murmur,
+            _ => KeyHash::MurmurWithRecords,
+        }
+    }
+
+    /// Whether lists of a large map's keys and values are in the order of its iterators instead of
+    /// reversed.
+    pub fn lists_large_maps_in_order(&self) -> bool {
+        self.number >= 28
+    }
+
+    /// Whether a list of objects that is copied before it is inserted into a table keeps its order.
+    pub fn inserts_copied_lists_in_order(&self) -> bool {
+        self.number >= 27
+    }
+
+    /// Whether a monitor's message from another node ends the token of sequential tracing that its
+    /// receiver has.
+    pub fn remote_down_ends_token(&self) -> bool {
+        self.number < 27
+    }
+
+    /// Whether `dist_ctrl_put_data/2` and `dist_ctrl_input_handler/2` judge the handle before the
+    /// caller and the data; a connection of a port may be given an input handler, too.
+    pub fn judges_dist_handles_first(&self) -> bool {
+        self.number >= 27
+    }
+
+    /// Whether a process that asks for its own messages, or their number, takes those first that
+    /// have arrived.
+    pub fn fetches_for_own_info(&self) -> bool {
+        self.number >= 27
+    }
+
+    /// Whether functions for binaries fail for other bitstrings instead of leaving out the last
+    /// bits, and check a search pattern even if there is nothing to search.
+    pub fn rejects_bitstrings(&self) -> bool {
+        self.number >= 27
+    }
+
+    /// Bytes that the inet driver receives at once, until it is told otherwise (`buffer`).
+    pub fn inet_buffer(&self) -> usize {
+        match self.number {
+            ..28 => 1460,
+            _ => 9216,
+        }
+    }
+
+    /// Whether the first send after a file that could not be sent says `closed`, not `enotconn`.
+    pub fn tells_sender_of_lost_file(&self) -> bool {
+        self.number >= 27
+    }
+
     /// Whether a map's iterator may follow a list of keys.
     pub fn has_ordered_iterators(&self) -> bool {
+        self.number >= 26
+    }
+
+    /// Whether a bit string under construction fails for a segment `utf8` of no character before the
+    /// values of other segments are looked at.
+    pub fn judges_utf8_with_sizes(&self) -> bool {
         self.number >= 26
     }
 
@@ -252,9 +394,83 @@ impl Release {
         self.number >= 27
     }
 
+    /// Whether the timeout of a `receive` stands still while the process is suspended.
+    pub fn pauses_timeouts(&self) -> bool {
+        self.number >= 28
+    }
+
+    /// The same for timers that send a process a message.
+    pub fn pauses_timers(&self) -> bool {
+        self.number >= 29
+    }
+
+    /// Whether `ets:update_element` tells that a position is out of range.
+    pub fn names_bad_positions(&self) -> bool {
+        self.number >= 27
+    }
+
+    /// Whether a default object that has no element for the key is refused even if it is not needed.
+    pub fn judges_defaults_first(&self) -> bool {
+        self.number >= 29
+    }
+
+    /// Whether a table may have an heir that is told nothing.
+    pub fn has_heirs_without_gift(&self) -> bool {
+        self.number >= 28
+    }
+
+    /// Whether a walk over a table knows that a map in a key's pattern matches larger maps.
+    pub fn keys_with_maps_match_others(&self) -> bool {
+        self.number >= 26
+    }
+
     /// Whether there are priority messages, and links with options.
     pub fn has_priority_messages(&self) -> bool {
         self.number >= 28
+    }
+
+    /// Whether an integer of many digits becomes the nearest float.
+    pub fn rounds_large_integers_once(&self) -> bool {
+        self.number >= 29
+    }
+
+    /// Whether a fun knows the process that made it; otherwise it names the first process.
+    pub fn has_fun_creators(&self) -> bool {
+        self.number < 26
+    }
+
+    /// Whether the references to a fun's code are counted; otherwise only its module counts.
+    pub fn counts_funs(&self) -> bool {
+        self.number < 28
+    }
+
+    /// Words of the kinds of terms that other releases lay out differently.
+    pub fn term_words(&self) -> TermWords {
+        match self.number {
+            ..27 => TermWords { local_fun: 5, external_fun: 5, part: None },
+            27 => TermWords { local_fun: 6, external_fun: 2, part: Some(8) },
+            _ => TermWords { local_fun: 2, external_fun: 2, part: Some(8) },
+        }
+    }
+
+    /// Whether `open_port/2` takes a bare file name.
+    pub fn opens_files_by_name(&self) -> bool {
+        self.number < 26
+    }
+
+    /// Whether `zlib:deflateSetDictionary/2` returns a signed number.
+    pub fn has_signed_checksums(&self) -> bool {
+        self.number < 26
+    }
+
+    /// Whether a bit string without bits may be encoded as one with a last byte.
+    pub fn decodes_empty_bit_strings(&self) -> bool {
+        self.number < 27
+    }
+
+    /// Whether the text of a large map shows its nodes instead of its keys and values.
+    pub fn shows_map_nodes(&self) -> bool {
+        self.number < 27
     }
 
     /// Whether 0.0 and -0.0 differ to `=:=`, to matching and as keys, and negation makes one from
@@ -291,10 +507,20 @@ impl Release {
         self.number >= 26
     }
 
+    /// Whether match specifications of traced functions may ask for the stack trace.
+    pub fn has_stacktrace_actions(&self) -> bool {
+        self.number >= 26
+    }
+
     /// Whether there are trace sessions. Without them `set_on_link` is ignored by `link/1`, and an
     /// exception is reported as a return only to the caller of the last traced function.
     pub fn has_trace_sessions(&self) -> bool {
         self.number >= 27
+    }
+
+    /// Whether a process may hibernate and keep its stack.
+    pub fn has_hibernate_0(&self) -> bool {
+        self.number >= 28
     }
 
     /// Whether `trace_info` of a function looks at the asked item alone: an unknown one is an error
@@ -322,6 +548,14 @@ impl Release {
         }
     }
 
+    /// The state of `erts_debug:set_internal_state/2` that takes the permission to change code.
+    pub fn code_permission(&self) -> &'static str {
+        match self.number {
+            ..26 => "code_write_permission",
+            _ => "code_mod_permission",
+        }
+    }
+
     /// Whether `erl` has `-S`: the function behind it gets all arguments that follow.
     pub fn has_start_flag(&self) -> bool {
         self.number >= 26
@@ -346,7 +580,7 @@ impl Release {
 
 impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let note = if self.experimental { " (experimental)" } else { "" };
+        let note = if self.untested { " (untested)" } else { "" };
         write!(f, "OTP {}{note}", self.name)
     }
 }
@@ -362,7 +596,7 @@ pub fn by_erts(version: &str) -> Option<&'static Release> {
     RELEASES.iter().find(|r| r.erts_major == major)
 }
 
-/// The releases by name, for messages: `OTP 25, OTP 27 (experimental)`.
+/// The releases by name, for messages: `OTP 25, OTP 26 (untested)`.
 pub fn supported() -> String {
     RELEASES.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
@@ -374,11 +608,27 @@ struct Selected {
 
 kvik_state::vm_state! {
     static SELECTED: OnceLock<Selected> = OnceLock::new();
+    /// A [`KeyHash`].
+    static KEY_HASH: AtomicU8 = AtomicU8::new(0);
 }
 
 /// Selects the release for this VM, with the version of its `erts`; only the first call counts.
 pub fn select(release: &'static Release, erts: &str) {
-    SELECTED.get_or_init(|| Selected { release, erts: erts.to_string() });
+    SELECTED.get_or_init(|| {
+        KEY_HASH.store(release.key_hash() as u8, Ordering::Relaxed);
+        Selected { release, erts: erts.to_string() }
+    });
+}
+
+/// How keys are hashed under [`current`]. Look-ups in large maps and tables ask this: it is one load
+/// of a value that never changes.
+#[inline]
+pub fn key_hash() -> KeyHash {
+    match KEY_HASH.load(Ordering::Relaxed) {
+        0 => KeyHash::Jenkins,
+        1 => KeyHash::Murmur,
+        _ => KeyHash::MurmurWithRecords,
+    }
 }
 
 /// The release that this VM runs; the oldest if none was selected, as in tests.
@@ -426,25 +676,24 @@ mod tests {
             let unique: std::collections::HashSet<_> = names.iter().collect();
             assert_eq!(unique.len(), names.len());
         }
-        let has = |i: usize| RELEASES[i].emulator_atoms().any(|n| n == "erl_debugger");
-        assert!(!has(1) && has(2));
+        let has = |name| by_name(name).unwrap().emulator_atoms().any(|n| n == "erl_debugger");
+        assert!(!has("27") && has("29"));
     }
 
     #[test]
     fn socket_atoms_are_those_of_the_release() {
-        let has = |i: usize, name| RELEASES[i].socket_atoms().any(|n| n == name);
+        let has = |release, name| by_name(release).unwrap().socket_atoms().any(|atom| atom == name);
         assert_eq!(RELEASES[0].socket_atoms().next(), None);
         for (name, first, second) in
             [("adaption_layer", true, false), ("$esock_name", false, true), ("zero", true, true)]
         {
-            assert_eq!((has(1, name), has(2, name)), (first, second), "{name}");
+            assert_eq!((has("27", name), has("29", name)), (first, second), "{name}");
         }
     }
 
     #[test]
     fn preloads_the_trace_cleaner_since_27() {
         let has = |r: &Release| r.preloaded().any(|m| m == "erts_trace_cleaner");
-        assert!(!has(&RELEASES[0]));
-        assert!(RELEASES[1..].iter().all(has));
+        assert!(RELEASES.iter().all(|r| has(r) == (r.number >= 27)));
     }
 }

@@ -26,8 +26,10 @@ kvik_state::vm_state! {
 
 /// The map that `prim_socket` passes to `erlang:load_nif/2`.
 pub fn loaded(info: Term<'_>) {
-    for name in kvik_release::current().socket_atoms() {
-        atom(name);
+    let release = kvik_release::current();
+    release.socket_atoms().map(atom).for_each(drop);
+    if release.orders_map_keys_by_atom_index() {
+        crate::supports::name_protocols();
     }
     if let Some(pid) = field(info, "registry").and_then(|t| t.as_local_pid()) {
         set_register(pid);
@@ -39,6 +41,10 @@ pub fn loaded(info: Term<'_>) {
             setting.store(on, Relaxed);
         }
     }
+}
+/// What `prim_net` passes when it loads its library `net`, which nothing here needs.
+pub fn net_loaded(_: Term<'_>) {
+    kvik_release::current().net_atoms().map(atom).for_each(drop);
 }
 /// The settings of a new socket, by the options of `socket:open`.
 pub fn settings(options: Term<'_>) -> SocketSettings {

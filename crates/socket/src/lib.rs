@@ -110,8 +110,9 @@ pub const BIFS: &[BifEntry] = &[
     bif!("prim_net", "nif_if_names", 0, net::names_0),
 ];
 
-/// Handles what `prim_socket` passes when it loads its natives: the process that keeps the
-/// register.
+/// Handles what `prim_socket` passes when it loads its natives (the process that keeps the
+/// register), and makes the atoms that OTP's natives make then.
 pub fn install() {
     kvik_bifs::code::on_static_load("prim_socket", info::loaded);
+    kvik_bifs::code::on_static_load("net", info::net_loaded);
 }

@@ -1,6 +1,6 @@
 //! `prim_net`: names of hosts, addresses and interfaces.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use kvik_bifs::blocking_pool::hand_off;
@@ -248,8 +248,12 @@ fn interface<'h>(h: &'h Heap, i: &InterfaceAddress) -> Term<'h> {
 }
 
 pub fn name_to_index_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let name = latin1(a[0]).and_then(|b| CString::new(b).ok()).ok_or_else(|| p.badarg())?;
-    Ok(match sys::interface_index(&name) {
+    let name = latin1(a[0]).filter(|name| name.len() <= sys::INTERFACE_NAME_SIZE);
+    let Some(mut name) = name else { return Ok(error(&p.heap, am::einval)) };
+    name.push(0);
+    // It ends at the first zero.
+    let name = CStr::from_bytes_until_nul(&name).map_err(|_| p.badarg())?;
+    Ok(match sys::interface_index(name) {
         Ok(n) => ok(&p.heap, p.heap.unsigned(n.into())),
         Err(e) => posix(&p.heap, e),
     })

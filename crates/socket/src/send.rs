@@ -151,7 +151,12 @@ fn send_vector<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     }
     let slices: Vec<IoSlice> = all.iter().map(|b| IoSlice::new(b)).collect();
     s.counters.write_tries += 1;
-    let sent = sys::send_message(fd, &slices, None, &[], 0);
+    // OTP writes a vector, and a vector without a byte does not reach the socket: on one that is
+    // not connected no error comes back, and no empty datagram is sent.
+    let sent = match size {
+        0 => Ok(0),
+        _ => sys::send_message(fd, &slices, None, &[], 0),
+    };
     sent_so_far(p, socket, &mut s, sent, size, more || cut, a[2])
 }
 

@@ -148,15 +148,23 @@ fn protocols(h: &Heap, natives: SocketNatives) -> Term<'_> {
     let of = |names: Vec<Term<'static>>, n: i32| h.tuple(&[h.list(&names), h.integer(n.into())]);
     let own = OWN.iter().filter(|(_, _, since)| *since <= natives);
     let mut all: Vec<Term> = own.map(|(name, n, _)| of(vec![atom(name)], *n)).collect();
-    let text = |b: &[u8]| {
-        let name: String = b.iter().map(|c| char::from(*c)).collect();
-        Atom::intern(&name).ok().map(Term::atom)
-    };
     for (name, aliases, n) in sys::protocols().into_iter().rev() {
-        let aliases = aliases.iter().rev().filter_map(|a| text(a));
-        all.push(of(text(&name).into_iter().chain(aliases).collect(), n));
+        let aliases = aliases.iter().rev().filter_map(|a| latin1_atom(a));
+        all.push(of(latin1_atom(&name).into_iter().chain(aliases).collect(), n));
     }
     h.list(&all)
+}
+fn latin1_atom(bytes: &[u8]) -> Option<Term<'static>> {
+    let name: String = bytes.iter().map(|c| char::from(*c)).collect();
+    Atom::intern(&name).ok().map(Term::atom)
+}
+/// Makes the atoms of `protocols` in the order in which OTP makes them.
+pub fn name_protocols() {
+    for (name, aliases, _) in sys::protocols() {
+        for name in aliases.iter().chain([&name]) {
+            latin1_atom(name);
+        }
+    }
 }
 
 /// `[{Level, [{Name, Number} | Name, …]}, …]`: a name alone is an unsupported option. A level is

@@ -105,10 +105,6 @@ impl<T> Drop for SlotTable<T> {
     }
 }
 
-/// Size from which the table's memory is made present in advance: a program that asks for more
-/// slots will have as many processes, and should not wait for the memory when they are made.
-const USUAL: usize = 1 << 18;
-
 impl<T: Numbered + Send + Sync + 'static> SlotTable<T> {
     /// Room for `limit` tasks, with numbers of `bits` bits.
     pub fn new(limit: usize, bits: u32) -> SlotTable<T> {
@@ -117,10 +113,6 @@ impl<T: Numbered + Send + Sync + 'static> SlotTable<T> {
         let slots = Box::<[AtomicPtr<T>]>::new_zeroed_slice(size);
         // SAFETY: a null pointer is all zeros.
         let slots = unsafe { slots.assume_init() };
-        if size > USUAL {
-            const A_PAGE: usize = 512;
-            slots.iter().step_by(A_PAGE).for_each(|s| s.store(ptr::null_mut(), Ordering::Relaxed));
-        }
         SlotTable {
             slots,
             next: Apart(AtomicU64::new(0)),
@@ -128,6 +120,14 @@ impl<T: Numbered + Send + Sync + 'static> SlotTable<T> {
             limit: limit.min(size),
             number_mask: ((1u64 << bits) - 1) as u32,
         }
+    }
+    /// Makes the memory of a table present in which nothing is yet.
+    pub fn make_present(&mut self) {
+        const A_PAGE: usize = 512;
+        self.slots
+            .iter_mut()
+            .step_by(A_PAGE)
+            .for_each(|s| s.store(ptr::null_mut(), Ordering::Relaxed));
     }
     #[inline]
     fn slot(&self, number: u32) -> &AtomicPtr<T> {

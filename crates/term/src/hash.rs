@@ -1,8 +1,11 @@
-//! The hash for large maps: Jenkins' mix over a term's parts, with OTP's words for small integers
-//! and `[]`, so that maps whose keys are numbers, strings and binaries list their keys in OTP's
-//! order (`make_internal_hash` in `erts/emulator/beam/utils.c`). Atoms and pids are hashed by their
-//! number here, which differs from OTP's.
+//! The hash for large maps. In OTP 25 it is Jenkins' mix over a term's parts, with OTP's words for
+//! small integers and `[]`, so that maps whose keys are numbers, strings and binaries list their
+//! keys in OTP's order; `hash_wide.rs` has the one of later releases. Atoms and pids are hashed by
+//! their number here, which differs from OTP's.
 
+use kvik_release::KeyHash;
+
+use crate::hash_wide;
 use crate::map_node::{child, MapChild};
 use crate::stack::Stack;
 use crate::word::*;
@@ -63,7 +66,7 @@ fn mix3(mut a: u32, mut b: u32, mut c: u32) -> (u32, u32, u32) {
 }
 
 /// An immediate's word in OTP, for immediates that are the same in every run.
-fn immediate_word(w: u64) -> u64 {
+pub(crate) fn immediate_word(w: u64) -> u64 {
     match w & 15 {
         0 => w | 15,
         TAG_ATOM => (w >> 4) << 6 | 0xB,
@@ -88,7 +91,23 @@ enum Task<'h> {
     Children(&'h [Term<'h>]),
 }
 
-/// The hash of a map key at a level of the tree (the salt changes every eight levels).
+/// The hash of a key, as the release has it: 64 bits, or 32.
+#[inline]
+pub fn of_key(t: Term<'_>) -> u64 {
+    match kvik_release::key_hash() {
+        KeyHash::Jenkins => u64::from(internal(t, 0)),
+        KeyHash::Murmur | KeyHash::MurmurWithRecords => hash_wide::of(t, 0),
+    }
+}
+/// The same with a salt.
+pub fn salted(t: Term<'_>, salt: u64) -> u64 {
+    match kvik_release::key_hash() {
+        KeyHash::Jenkins => u64::from(internal(t, (salt ^ salt >> 32) as u32)),
+        KeyHash::Murmur | KeyHash::MurmurWithRecords => hash_wide::of(t, salt),
+    }
+}
+
+/// OTP 25's hash of a map key at a level of the tree (the salt changes every eight levels).
 #[inline]
 pub fn internal(t: Term<'_>, salt: u32) -> u32 {
     match t.is_immediate() {
@@ -207,10 +226,13 @@ fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
     }
 }
 
+pub(crate) fn node_index(e: crate::Ext<'_>) -> u32 {
+    e.node().index()
+}
 /// Mixes in the node of a pid, port or reference: two nodes, or two runs of one, use the same
 /// numbers.
 fn node(e: crate::Ext<'_>, hash: u32) -> u32 {
-    two(hash, e.node().index(), e.creation(), k(5))
+    two(hash, node_index(e), e.creation(), k(5))
 }
 
 /// Hashes a list: runs of bytes four at a time, then element by element.

@@ -9,6 +9,7 @@ mod atoms;
 pub mod cmp;
 pub mod entry;
 pub mod hash;
+mod hash_wide;
 pub mod map;
 mod map_node;
 mod merge_sort;

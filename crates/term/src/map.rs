@@ -2,57 +2,86 @@
 
 use std::cmp::Ordering;
 
-pub use crate::map_node::{child, iter, Iter, MapChild, MapNode, COLLISION, ROOT};
-use crate::{atom, cmp, hash};
+use kvik_release::KeyHash;
+
+pub use crate::map_node::{child, iter, iter_reversed, Iter, MapChild, MapNode, COLLISION, ROOT};
+use crate::{atom, cmp, hash, hash_wide};
 use crate::{Map, Term};
 
-/// Levels of nodes indexed by hash, with four salts: only keys constructed for it go deeper.
-pub const LEVELS: u32 = 32;
+/// The level of collision nodes: only keys constructed for it go that deep.
+pub const LAST_LEVEL: u32 = 32;
+/// Levels that one 32-bit hash lasts; then the key is hashed with the next salt.
+const SALT_LEVELS: u32 = 8;
+/// A 64-bit hash lasts for half of the levels.
+const FIRST_WIDE_LEVEL: u32 = LAST_LEVEL - u64::BITS / 4;
+
+/// The level of a root's children.
+#[inline]
+pub fn first_level() -> u32 {
+    match kvik_release::key_hash() {
+        KeyHash::Jenkins => 0,
+        KeyHash::Murmur | KeyHash::MurmurWithRecords => FIRST_WIDE_LEVEL,
+    }
+}
 
 /// The path of a key in the tree: its hash, level by level.
 #[derive(Copy, Clone)]
 pub struct Path<'h> {
     key: Term<'h>,
-    hash: u32,
+    hash: u64,
     level: u32,
 }
 
 impl<'h> Path<'h> {
     pub fn new(key: Term<'h>) -> Path<'h> {
-        Path::hashed(key, hash::internal(key, 0))
+        match kvik_release::key_hash() {
+            KeyHash::Jenkins => Path { key, hash: u64::from(hash::internal(key, 0)), level: 0 },
+            KeyHash::Murmur | KeyHash::MurmurWithRecords => {
+                Path { key, hash: hash_wide::of(key, 0), level: FIRST_WIDE_LEVEL }
+            }
+        }
     }
-    /// The same if the key's hash (`hash::internal`, no salt) is known.
-    pub fn hashed(key: Term<'h>, hash: u32) -> Path<'h> {
-        Path { key, hash, level: 0 }
+    /// The same if the key's hash (`hash::of_key`) is known.
+    #[inline]
+    pub fn hashed(key: Term<'h>, hash: u64) -> Path<'h> {
+        Path { key, hash, level: first_level() }
     }
     /// The hash bits that are left at this level.
-    pub fn hash(self) -> u32 {
+    pub fn hash(self) -> u64 {
         self.hash
     }
     /// The child's index at this level.
     #[inline]
     pub fn index(self) -> u32 {
-        self.hash & 15
+        self.hash as u32 & 15
     }
     #[inline]
     pub fn down(self) -> Path<'h> {
         let level = self.level + 1;
-        let hash = match level & 7 {
-            0 if level < LEVELS => hash::internal(self.key, level >> 3),
+        let hash = match level % SALT_LEVELS {
+            0 if level < LAST_LEVEL => self.hash_at(level),
             _ => self.hash >> 4,
         };
         Path { hash, level, ..self }
     }
+    /// The hash of the key from a level on that begins with a salt.
+    #[cold]
+    fn hash_at(self, level: u32) -> u64 {
+        match first_level() {
+            0 => u64::from(hash::internal(self.key, level / SALT_LEVELS)),
+            _ => self.hash >> 4,
+        }
+    }
     /// Whether the node at this level is a collision node.
     #[inline]
     pub fn is_collision(self) -> bool {
-        self.level == LEVELS
+        self.level == LAST_LEVEL
     }
     pub fn key(self) -> Term<'h> {
         self.key
     }
-    /// The level of a root's children, for [`Path::at_level_of`].
-    pub fn first_level() -> Path<'h> {
+    /// A path at the level of a root's children, for [`Path::at_level_of`].
+    pub fn at_first_level() -> Path<'h> {
         Path::hashed(Term::NIL, 0)
     }
     /// The path of a key at the level that another path has reached.
@@ -60,8 +89,14 @@ impl<'h> Path<'h> {
         if other.is_collision() {
             return Path { key, ..other };
         }
-        let salted = hash::internal(key, other.level >> 3);
-        Path { key, hash: salted >> (4 * (other.level & 7)), level: other.level }
+        let hash = match first_level() {
+            0 => {
+                let salted = hash::internal(key, other.level / SALT_LEVELS);
+                u64::from(salted >> (4 * (other.level % SALT_LEVELS)))
+            }
+            first => hash::of_key(key) >> (4 * (other.level - first)),
+        };
+        Path { key, hash, level: other.level }
     }
 }
 
@@ -106,8 +141,8 @@ pub fn get<'h>(m: Map<'h>, key: Term<'h>) -> Option<Term<'h>> {
         None => get_flat(m, key),
     }
 }
-/// The same if the key's hash (`hash::internal`, no salt) is known.
-pub fn get_hashed<'h>(m: Map<'h>, key: Term<'h>, hash: u32) -> Option<Term<'h>> {
+/// The same if the key's hash (`hash::of_key`) is known.
+pub fn get_hashed<'h>(m: Map<'h>, key: Term<'h>, hash: u64) -> Option<Term<'h>> {
     match m.root() {
         Some(root) => find(root, Path::hashed(key, hash)),
         None => get_flat(m, key),

@@ -5,7 +5,7 @@
 //! lowest first; after eight levels the hash is made anew with another salt. A node's own header
 //! bits say which of its 16 children it has ([`ROOT`] marks the root, whose first word is the
 //! number of keys); a child is a list cell `[Key | Value]` or a further node. Keys whose hashes are
-//! the same on all [`crate::map::LEVELS`] levels end in a collision node ([`COLLISION`]), which has
+//! the same on all [`crate::map::LAST_LEVEL`] levels end in a collision node ([`COLLISION`]), which has
 //! any number of cells in the order of their keys.
 
 use crate::word::*;
@@ -113,17 +113,25 @@ impl<'h> Map<'h> {
 /// Keys and values: of a flat map in the order of the keys, of a large one in the tree's order.
 pub fn iter(m: Map<'_>) -> Iter<'_> {
     match m.flat() {
-        Some((keys, values)) => Iter { flat: keys.iter().zip(values), stack: Vec::new() },
-        None => {
-            let children = m.root().map_or(&[][..], |r| r.children);
-            Iter { flat: [].iter().zip(&[]), stack: vec![children] }
+        Some((keys, values)) => {
+            Iter { flat: keys.iter().zip(values), stack: Vec::new(), from_end: false }
         }
+        None => large(m, false),
     }
+}
+/// Keys and values of a large map from its end; none of a flat one.
+pub fn iter_reversed(m: Map<'_>) -> Iter<'_> {
+    large(m, true)
+}
+fn large(m: Map<'_>, from_end: bool) -> Iter<'_> {
+    let children = m.root().map_or(&[][..], |r| r.children);
+    Iter { flat: [].iter().zip(&[]), stack: vec![children], from_end }
 }
 
 pub struct Iter<'h> {
     flat: std::iter::Zip<std::slice::Iter<'h, Term<'h>>, std::slice::Iter<'h, Term<'h>>>,
     stack: Vec<&'h [Term<'h>]>,
+    from_end: bool,
 }
 
 impl<'h> Iterator for Iter<'h> {
@@ -134,7 +142,8 @@ impl<'h> Iterator for Iter<'h> {
         }
         loop {
             let top = self.stack.last_mut()?;
-            let Some((first, rest)) = top.split_first() else {
+            let next = if self.from_end { top.split_last() } else { top.split_first() };
+            let Some((first, rest)) = next else {
                 self.stack.pop();
                 continue;
             };

@@ -86,11 +86,14 @@ impl<'h> Big<'h> {
         // SAFETY: the header's size many digits follow it.
         unsafe { std::slice::from_raw_parts(self.0.add(1), header_words(self.at(0))) }
     }
-    /// The value as a float, rounded after each digit from the highest down, as in OTP: not always
-    /// to the nearest. `None` if beyond the range of floats.
+    /// The value as a float, `None` if beyond the range of floats. Before OTP 29 it is rounded after
+    /// each digit from the highest down: not always to the nearest.
     pub fn to_f64(self) -> Option<f64> {
         const BASE: f64 = 18_446_744_073_709_551_616.0;
-        let f = self.digits().iter().rev().fold(0.0, |f, d| f * BASE + *d as f64);
+        let f = match kvik_release::current().rounds_large_integers_once() {
+            true => nearest(self.digits()),
+            false => self.digits().iter().rev().fold(0.0, |f, d| f * BASE + *d as f64),
+        };
         f.is_finite().then_some(if self.is_negative() { -f } else { f })
     }
     pub fn as_i64(self) -> Option<i64> {
@@ -105,6 +108,23 @@ impl<'h> Big<'h> {
             ([d], false) => Some(*d),
             _ => None,
         }
+    }
+}
+
+/// The float nearest to the number that has these digits, ties to even; infinite if too large.
+fn nearest(digits: &[u64]) -> f64 {
+    let used = digits.iter().rposition(|d| *d != 0).map_or(0, |last| last + 1);
+    let [rest @ .., high] = &digits[..used] else { return 0.0 };
+    let [lower @ .., low] = rest else { return *high as f64 };
+    let (zeros, wide) = (high.leading_zeros(), u128::from(*high) << 64 | u128::from(*low));
+    let top = (wide << zeros >> 64) as u64;
+    // What is cut off matters only for ties.
+    let more = low << zeros != 0 || lower.iter().any(|d| *d != 0);
+    let exponent = 64 * rest.len() - zeros as usize;
+    // The highest 64 bits, at least 2^63: beyond 960 the product is infinite.
+    match u64::try_from(exponent) {
+        Ok(e @ ..=960) => (top | more as u64) as f64 * f64::from_bits((1023 + e) << 52),
+        _ => f64::INFINITY,
     }
 }
 
@@ -245,9 +265,14 @@ impl<'h> Fun<'h> {
             None => small_value(self.at(2)) as usize,
         }
     }
+    /// The process that made it, as `fun_info/2` and the external format tell.
     pub fn creator(self) -> Option<Term<'h>> {
         // SAFETY: the third word of a FUN is a term.
-        (!self.is_export()).then(|| unsafe { Term::from_word(self.at(3)) })
+        let creator = (!self.is_export()).then(|| unsafe { Term::from_word(self.at(3)) })?;
+        Some(match kvik_release::current().has_fun_creators() {
+            true => creator,
+            false => Term::local_pid(0),
+        })
     }
     pub fn env(self) -> &'h [Term<'h>] {
         if self.is_export() {

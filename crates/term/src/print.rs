@@ -80,6 +80,9 @@ fn one<'h>(t: Term<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) {
         View::Bits(b) => bits(b, out),
         View::Map(m) => match m.root() {
             None => flat_map(m, out, todo),
+            Some(_) if !m.is_node() && !kvik_release::current().shows_map_nodes() => {
+                flat_map(m, out, todo)
+            }
             Some(n) => {
                 out.push(b'#');
                 node(n, out, todo);
@@ -135,7 +138,7 @@ fn record<'h>(r: NativeRecord<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) 
     }
 }
 
-/// A large map is printed as its tree: cells as leaves, nodes with their children.
+/// Before OTP 27 a large map is printed as its tree: cells as leaves, nodes with their children.
 fn node<'h>(n: MapNode<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) {
     put(out, format_args!("<{:x}>{{", n.bitmap & 0xFFFF));
     todo.push(Task::Text("}"));

@@ -72,6 +72,8 @@ pub const RECORD: u64 = 15;
 
 /// Words of a whole object, header included, for objects of fixed size.
 pub const FLOAT_WORDS: usize = 2;
+/// Without its environment.
+pub const LOCAL_FUN_WORDS: usize = 4;
 pub const REF_WORDS: usize = 3;
 pub const MAGIC_REF_WORDS: usize = 5;
 pub const REFC_BIN_WORDS: usize = 6;

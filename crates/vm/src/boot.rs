@@ -40,6 +40,7 @@ fn install(
     flags: &EmulatorFlags,
     config: &sched::SchedulerConfig,
 ) -> Result<(), String> {
+    kvik_heap::build::begin_refs(kvik_env::random::number());
     kvik_bifs::trace::install();
     kvik_bifs::file::install();
     kvik_bifs::system::install();
@@ -66,6 +67,9 @@ fn install(
 fn apply(flags: &EmulatorFlags) -> Result<(), String> {
     if let Some(words) = kvik_release::current().max_integer_words {
         kvik_heap::arith::set_max_words(words);
+    }
+    if let Some(words) = kvik_release::current().integer_words_per_reduction {
+        kvik_heap::arith::set_words_per_reduction(words);
     }
     kvik_term::atom::set_limit(flags.max_atoms);
     kvik_port::table::set_limit(flags.machine.port_limit);

@@ -56,7 +56,7 @@ impl EmulatorFlags {
         let mut f = EmulatorFlags {
             machine: system::SystemConfig::default(),
             spin_us: 0,
-            max_processes: 262_144,
+            max_processes: kvik_release::current().processes,
             max_atoms: kvik_term::atom::USUAL_ATOMS,
             breaks: BreakMode::Menu,
             web: None,
@@ -272,6 +272,7 @@ impl EmulatorFlags {
                 _ => return Err(format!("bad +JPperf support flag {v}")),
             },
             "JPperfdirectory" => self.perf_directory = v.into(),
+            name if name.starts_with('D') => debugger(name, v)?,
             "B" | "Bi" | "Bc" | "Bd" => self.breaks = breaks(&name[1..], v),
             "W" => warnings(v)?,
             "We" | "Wi" | "Ww" => warnings(&name[1..])?,
@@ -282,6 +283,22 @@ impl EmulatorFlags {
         }
         Ok(true)
     }
+}
+
+/// `+D…`: a debugger is to be supported, and code is to have places for breakpoints.
+fn debugger(name: &str, v: &str) -> Read {
+    ensure(kvik_release::current().has_debugger(), || format!("unknown flag -{name}"))?;
+    match (name, v) {
+        ("D", _) => kvik_code::debugger::enable(),
+        ("Dibpl", "true") => kvik_code::debugger::want_line_breakpoints(true),
+        ("Dibpl", "false") => kvik_code::debugger::want_line_breakpoints(false),
+        ("Dibpl", _) => return Err(format!("{name} expected `true' or `false' but got: `{v}'")),
+        _ if name.starts_with("Di") => {
+            return Err(format!("Unknown instrumentation option {name}"))
+        }
+        _ => return Err(format!("Unknown option {name}")),
+    }
+    Ok(())
 }
 
 /// Sets how warnings are logged; only the first letter counts.

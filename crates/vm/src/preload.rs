@@ -41,7 +41,7 @@ fn prepare(paths: &[PathBuf]) -> Vec<Option<Made>> {
     name_atoms(paths);
     let made: Vec<OnceLock<Made>> = paths.iter().map(|_| OnceLock::new()).collect();
     // Largest first, so that both threads end at about the same time.
-    let size = |path: &PathBuf| fs::metadata(path).map_or(0, |m| m.len());
+    let size = |path: &PathBuf| fs::size(path);
     let mut order: Vec<(u64, usize)> = paths.iter().map(size).zip(0..).collect();
     order.sort_by_key(|(size, _)| Reverse(*size));
     let next = AtomicUsize::new(0);

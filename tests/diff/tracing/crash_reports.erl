@@ -31,7 +31,7 @@ flush_exit() -> receive {'EXIT', _, R} -> no_lines(R) after 100 -> none end.
 
 reports() ->
     receive {report, #{level := L, msg := Msg, meta := Meta}} ->
-            t:p(L, maps:with([domain, error_logger], Meta)), show(Msg), reports()
+            t:p(L, no_lines(maps:with([domain, error_logger], Meta))), show(Msg), reports()
     after 50 -> ok end.
 
 show({report, #{label := Label} = R}) -> t:p(Label, no_lines(pick(maps:remove(label, R))));
@@ -48,7 +48,9 @@ no_lines({M, F, A, [{file, _} | _]}) -> {M, F, no_lines(A)};
 no_lines({M, F, A, []}) when is_atom(M), is_atom(F) -> {M, F, no_lines(A)};
 no_lines(L) when is_list(L), length(L) > 0 -> [no_lines(X) || X <- L];
 no_lines(T) when is_tuple(T) -> list_to_tuple([no_lines(X) || X <- tuple_to_list(T)]);
-no_lines(M) when is_map(M) -> maps:map(fun(_, V) -> no_lines(V) end, M);
+%% The keys in their own order: that of atoms in a map since OTP 26 is the order in which the
+%% modules loaded side by side at the start came.
+no_lines(M) when is_map(M) -> {map, lists:sort([{K, no_lines(V)} || {K, V} <- maps:to_list(M)])};
 no_lines(X) -> X.
 
 log(Event, #{config := #{to := To}}) -> To ! {report, Event}.

@@ -43,6 +43,11 @@ use flow::Flow;
 use operands::Tables;
 pub(crate) use ty::MAX_LABELS;
 
+/// The largest number of elements that a tuple can have. Code may name a size or an index beyond it,
+/// as compilers write out the constants of a program: no tuple passes such a test, and an
+/// instruction that takes such an element is never reached.
+pub const MAX_TUPLE: u64 = (1 << 24) - 1;
+
 /// The reason for refusing code.
 pub(crate) type What = &'static str;
 

@@ -13,8 +13,8 @@ const MAX_LIVE: u64 = 1023;
 const MAX_FRAME: u64 = 1023;
 /// Maximum of words that one instruction may reserve.
 const MAX_HEAP: u64 = 1 << 24;
-/// Maximum tuple size named in the code, so that headers fit 31 bits.
-const MAX_TUPLE: u64 = (1 << 23) - 1;
+/// Maximum of elements that one instruction lists, so that headers fit 31 bits.
+const MAX_ELEMENTS: u64 = (1 << 23) - 1;
 /// Maximum of operands that one runtime call gets on the thread's stack.
 const MAX_OPERANDS: usize = 1 << 15;
 
@@ -80,21 +80,15 @@ impl<'a> Tables<'a> {
                 is_constant(value)?;
                 self.local(function, label)
             }),
+            // Here and below any size and index is allowed: the template knows which ones no tuple has.
             Opcode::SelectTupleArity => self.pairs(list, |value, label| match value {
-                Arg::U(n) => {
-                    at_most(n, MAX_TUPLE, "a tuple too large").and(self.local(function, label))
-                }
+                Arg::U(_) => self.local(function, label),
                 _ => Err("a tuple size is not a number"),
             }),
             Opcode::PutTuple2 | Opcode::MakeFun3 | Opcode::HasMapFields => {
-                at_most(list.len() as u64, MAX_TUPLE, "too many elements")?;
+                at_most(list.len() as u64, MAX_ELEMENTS, "too many elements")?;
                 list.iter().try_for_each(|arg| source(*arg))
             }
-            Opcode::GetTupleElement | Opcode::SetTupleElement | Opcode::TestArity => {
-                self.tuple_number(op)
-            }
-            // Any size is allowed, even 0: the template handles it.
-            Opcode::IsTaggedTuple => Ok(()),
             Opcode::PutMapAssoc | Opcode::PutMapExact => {
                 at_most(list.len() as u64, MAX_OPERANDS as u64, "too many pairs")?;
                 self.pairs(list, |key, value| source(key).and(source(value)))?;
@@ -172,24 +166,12 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// A tuple's size or the index of an element.
-    fn tuple_number(&self, op: &Op) -> Result<(), What> {
-        let numbers = self.code.args(op).iter().filter_map(|arg| match arg {
-            Arg::U(n) => Some(*n),
-            _ => None,
-        });
-        for n in numbers {
-            at_most(n, MAX_TUPLE - 1, "a tuple too large")?;
-        }
-        Ok(())
-    }
-
     /// Positions (counted from 1, each once, in order) and values of `update_record`.
     fn updates(&self, op: &Op, list: &[Arg]) -> Result<(), What> {
         let [_, Arg::U(size), ..] = *self.code.args(op) else {
             return Err("an operand of the wrong kind");
         };
-        at_most(size, MAX_TUPLE - 1, "a tuple too large")?;
+        at_most(size, MAX_ELEMENTS - 1, "a tuple too large")?;
         let mut last = 0;
         self.pairs(list, |position, value| {
             source(value)?;

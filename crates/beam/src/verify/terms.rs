@@ -3,7 +3,7 @@
 use super::flow::Flow;
 use super::state::Heap;
 use super::ty::Ty;
-use super::What;
+use super::{What, MAX_TUPLE};
 use crate::code::Arg;
 use kvik_isa::Opcode;
 
@@ -16,7 +16,10 @@ impl Flow<'_> {
     pub(crate) fn step_terms(&mut self, op: Opcode, args: &[Arg], list: &[Arg]) -> Done {
         Some(match (op, args) {
             (Opcode::Label | Opcode::Line | Opcode::NifStart | Opcode::OnLoad, _)
-            | (Opcode::ExecutableLine | Opcode::DebugLine, _) => Ok(()),
+            | (Opcode::ExecutableLine, _) => Ok(()),
+            (Opcode::DebugLine, [Arg::Atom(kind), _, _, Arg::U(live)]) => {
+                self.debug_line(*kind, *live)
+            }
             (Opcode::Move, [from, to]) => self.movable(*from).and_then(|ty| self.write(*to, ty)),
             (Opcode::Swap, [a, b]) => self.swap(*a, *b),
             (Opcode::GetTupleElement, [tuple, Arg::U(index), to]) => {
@@ -48,6 +51,7 @@ impl Flow<'_> {
                 self.term(*arity).and_then(|_| self.test(*label, *fun, Ty::FUN, false))
             }
             (Opcode::IsBinary, [label, s]) => self.test(*label, *s, Ty::BITSTRING, false),
+            (Opcode::IsBitstr, [label, s]) => self.test_bits(*label, *s),
             (Opcode::IsBoolean, [label, s]) => self.test(*label, *s, Ty::ATOM, false),
             (Opcode::IsNativeRecord, [label, s, _, _])
             | (Opcode::IsRecordAccessible, [label, s, _]) => {
@@ -88,6 +92,17 @@ impl Flow<'_> {
         })
     }
 
+    /// A breakpoint may be set here, unless the place is a function's entry: then other code runs
+    /// before this goes on, with the live x registers and the frame as they are.
+    fn debug_line(&mut self, kind: u32, live: u64) -> Result<(), What> {
+        if self.tables.module.atom(kind) == Some("entry") {
+            return Ok(());
+        }
+        self.collect(live as usize)?;
+        self.keep_message();
+        Ok(())
+    }
+
     fn swap(&mut self, a: Arg, b: Arg) -> Result<(), What> {
         let (old_a, old_b) = (self.movable(a)?, self.movable(b)?);
         self.write(a, old_b)?;
@@ -122,6 +137,9 @@ impl Flow<'_> {
 
     fn get_element(&mut self, tuple: Arg, index: u64, to: Arg) -> Result<(), What> {
         let ty = self.term(tuple)?;
+        if index >= MAX_TUPLE {
+            return self.no_such_element();
+        }
         self.rely(ty.is_tuple_with(index));
         // Proved or tested, it holds from here on.
         self.known(tuple, ty.meet(Ty::tuple(index as usize + 1)));
@@ -141,8 +159,19 @@ impl Flow<'_> {
         if self.fresh.holds(value) {
             return Err("a tuple that contains itself");
         }
+        if index >= MAX_TUPLE {
+            return self.no_such_element();
+        }
         self.rely(ty.is_tuple_with(index));
         self.keep_message();
+        Ok(())
+    }
+
+    /// No tuple has an element at the index, so the template is a trap. It is there for code that
+    /// only the compiler knows to be unreachable: behind `setelement/3` with such an index.
+    fn no_such_element(&mut self) -> Result<(), What> {
+        self.rely(false);
+        self.stop();
         Ok(())
     }
 
@@ -194,6 +223,19 @@ impl Flow<'_> {
             return Ok(());
         }
         let before = self.term(s)?;
+        self.test_of(before, label, s, ty, exact)
+    }
+
+    /// Since OTP 27 compilers let `is_bitstr` test what may be a match context, which passes.
+    fn test_bits(&mut self, label: Arg, s: Arg) -> Result<(), What> {
+        if !self.alive {
+            return Ok(());
+        }
+        let before = self.movable(s)?;
+        self.test_of(before, label, s, Ty::MATCHABLE, true)
+    }
+
+    fn test_of(&mut self, before: Ty, label: Arg, s: Arg, ty: Ty, exact: bool) -> Result<(), What> {
         let Arg::Label(label) = label else {
             return Err("not a label");
         };

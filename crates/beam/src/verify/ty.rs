@@ -218,7 +218,6 @@ impl Ty {
             Opcode::IsReference => Ty::REF,
             Opcode::IsPort => Ty::PORT,
             Opcode::IsNil => Ty::NIL,
-            Opcode::IsBitstr => Ty::BITSTRING,
             Opcode::IsList => Ty::LIST,
             Opcode::IsNonemptyList => Ty::CONS,
             Opcode::IsTuple => Ty::TUPLE,

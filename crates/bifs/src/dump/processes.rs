@@ -5,13 +5,14 @@
 use std::collections::BTreeMap;
 use std::io::{Result, Write};
 use std::mem::ManuallyDrop;
-use std::sync::mpsc;
+use std::sync::{mpsc, Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use kvik_env::clock::Instant;
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::links_monitors::{LinkState, Target};
 use kvik_proc::process::{flag, table, RunToken};
+use kvik_proc::saved_calls::Saved;
 use kvik_proc::signal::{control, deliver, Control, Signal};
 use kvik_proc::{registry, sched, Proc, RefId, ABROAD};
 use kvik_term::{am, Atom, Term};
@@ -35,6 +36,8 @@ pub struct Processes<'p> {
     all: Vec<u32>,
     /// Not dropped: the run tokens are not given back, and their processes do not end.
     known: ManuallyDrop<BTreeMap<u32, Known<'p>>>,
+    /// What the processes that have answered wrote of literals and binaries.
+    terms: Terms,
 }
 
 /// How long to wait for processes that other schedulers run.
@@ -68,7 +71,7 @@ impl<'p> Processes<'p> {
         }
         let waiting = |pid: &u32| table().get(*pid, &kvik_sync::pin())?.unpark();
         known.extend(all.iter().filter_map(waiting).map(|t| (t.task().pid, Known::Waits(t))));
-        Processes { all, known: ManuallyDrop::new(known) }
+        Processes { all, known: ManuallyDrop::new(known), terms: Terms::default() }
     }
     /// Lets the processes run again.
     pub fn release(self) {
@@ -82,13 +85,16 @@ impl<'p> Processes<'p> {
     }
     fn ask(&mut self) {
         let (tell, told) = mpsc::channel();
+        let shared: Arc<Mutex<Terms>> = Arc::default();
         for pid in self.all.iter().filter(|p| !self.known.contains_key(p)) {
-            let (pid, tell) = (*pid, tell.clone());
+            let (pid, tell, shared) = (*pid, tell.clone(), shared.clone());
             let look = move |p: Option<&Proc>| {
                 let Some(p) = p else { return };
                 let (mut text, mut terms) = (Vec::new(), Vec::new());
                 let told = describe(&mut text, p, false);
-                if told.and_then(|()| Terms::default().of_process(&mut terms, p)).is_ok() {
+                // Sent under the lock: what is in `shared` is in answers that have been sent.
+                let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                if told.and_then(|()| shared.of_process(&mut terms, p)).is_ok() {
                     let _ = tell.send((pid, text, terms));
                 }
             };
@@ -100,6 +106,12 @@ impl<'p> Processes<'p> {
         while let Ok((pid, text, terms)) = told.recv_timeout(left()) {
             self.known.insert(pid, Known::Told(text, terms));
         }
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        for (pid, text, terms) in told.try_iter() {
+            self.known.insert(pid, Known::Told(text, terms));
+        }
+        // Later answers are to nobody.
+        self.terms = std::mem::take(&mut shared);
     }
     /// The `=proc` sections of all processes.
     pub fn describe(&self, out: &mut DumpWriter) -> Result<()> {
@@ -132,16 +144,16 @@ impl<'p> Processes<'p> {
         let from = OwnedTerm::new(Term::local_pid(0));
         control(pid, Control::Exit { from, linked: false, reason, token: None });
     }
-    /// The messages, dictionaries, stacks and heaps of all processes.
-    pub fn terms(&self, out: &mut DumpWriter, terms: &mut Terms) -> Result<()> {
+    /// The messages, dictionaries, stacks and heaps of all processes, and what they share.
+    pub fn terms(&mut self, out: &mut DumpWriter) -> Result<()> {
         for k in self.known.values() {
             match k {
-                Known::Own(p) => terms.of_process(out, p)?,
-                Known::Waits(t) | Known::Queued(t) => terms.of_process(out, t.private())?,
+                Known::Own(p) => self.terms.of_process(out, p)?,
+                Known::Waits(t) | Known::Queued(t) => self.terms.of_process(out, t.private())?,
                 Known::Told(_, text) => out.write_all(text)?,
             }
         }
-        Ok(())
+        self.terms.shared(out)
     }
 }
 
@@ -259,6 +271,7 @@ fn describe_with<W: Write>(
         writeln!(out, "Number of heap fragments: 0")?;
     }
     writeln!(out, "Heap fragment data: {}", s.fragments)?;
+    last_calls(out, p)?;
     let relations = relations(p);
     if !relations.is_empty() && status != am::exiting {
         writeln!(out, "Link list: [{}]", relations.join(", "))?;
@@ -280,6 +293,21 @@ fn describe_with<W: Write>(
     }
     part(out, Part::Stack)?;
     writeln!(out, "Internal State: {}", internal(p.priority().atom(), status))
+}
+
+/// What `process_flag(save_calls, N)` has saved, the newest first. An empty line ends it.
+fn last_calls(out: &mut impl Write, p: &Proc) -> Result<()> {
+    let Some(calls) = p.saved_calls() else { return Ok(()) };
+    write!(out, "Last calls:")?;
+    for call in calls.into_iter().rev() {
+        match call {
+            Saved::Call(m, f, a) => writeln!(out, " {}:{}/{a}", quoted(m), quoted(f))?,
+            Saved::Send => writeln!(out, " send")?,
+            Saved::Receive => writeln!(out, " 'receive'")?,
+            Saved::Timeout => writeln!(out, " timeout")?,
+        }
+    }
+    writeln!(out)
 }
 
 /// Links, and monitors in both directions.

@@ -2,13 +2,15 @@
 //! other objects point to it. An address here is the tagged word that points to the object.
 //!
 //! Terms are walked with a worklist, so that their depth does not matter, and each object is
-//! written once. Literals go into one section for all processes. A large binary is a section of its
-//! own, so there is a walk for binaries before the one for lines.
+//! written once. Literals go into one section for all processes. What is stored for large binaries is
+//! a section too, which they refer to; so there is a walk for binaries before the one for lines.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::io::{Result, Write};
 
-use kvik_heap::Heap;
+use kvik_heap::{BinRef, Heap};
 use kvik_jit::StackSlot;
 use kvik_proc::process::flag;
 use kvik_proc::Proc;
@@ -27,7 +29,9 @@ pub struct Terms {
     /// Literals that were written, and literals that were searched for binaries.
     written: HashSet<u64>,
     searched: HashSet<u64>,
-    binaries: HashSet<usize>,
+    /// The sections `=binary`: what lines call them, and the storage, so that no other takes its
+    /// place.
+    binaries: HashMap<SectionKey, (u64, Option<BinRef>)>,
     /// Made-up addresses of tuples that a dump needs and no heap has; odd, so that they are unique.
     made: u64,
 }
@@ -112,7 +116,8 @@ impl Terms {
         out.write_all(&self.literals)
     }
 
-    /// A `=binary` section for each large binary of a process that was not written before.
+    /// A `=binary` section for the storage of each large binary of a process, unless it was written
+    /// before.
     fn binaries_of(&mut self, out: &mut impl Write, p: &Proc) -> Result<()> {
         let mut walk = Walk { met: HashSet::new() };
         let mut result = Ok(());
@@ -136,10 +141,13 @@ impl Terms {
             }
             match t.view() {
                 View::Bits(b) => {
-                    if let Some((at, bytes)) = large(b).filter(|(at, _)| self.binaries.insert(*at))
-                    {
-                        writeln!(out, "=binary:{at:X}")?;
-                        writeln!(out, "{:X}:{}", bytes.len(), base64(bytes))?;
+                    let Some(large) = LargeBinary::of(t, b) else { continue };
+                    let id = (self.binaries.len() as u64 + 1) * SECTION_IDS;
+                    if let Entry::Vacant(new) = self.binaries.entry(large.key) {
+                        let bytes = large.section();
+                        writeln!(out, "=binary:{id:X}")?;
+                        writeln!(out, "{:X}:{}", bytes.len(), base64(&bytes))?;
+                        new.insert((id, large.storage.clone()));
                     }
                 }
                 _ => children(t, &mut rest),
@@ -162,7 +170,9 @@ impl Terms {
             }
             line.clear();
             let keys = self.made * 2 + 1;
-            self.made += u64::from(object(&mut line, t, keys));
+            let large = t.as_bits().and_then(|b| LargeBinary::of(t, b));
+            let within = large.and_then(|l| Some((self.binaries.get(&l.key)?.0, l.offset)));
+            self.made += u64::from(object(&mut line, t, within, keys));
             match literal {
                 true => self.literals.extend_from_slice(&line),
                 false => out.write_all(&line)?,
@@ -213,11 +223,47 @@ fn stack(out: &mut impl Write, p: &Proc) -> Result<()> {
     section(out, "proc_stack", &show(p.self_pid()), &text)
 }
 
-/// The bytes of a binary that gets a section of its own, and their address.
-fn large(b: Bits<'_>) -> Option<(usize, &[u8])> {
-    let bytes = b.as_bytes().filter(|b| b.len() > SMALL_BINARY)?;
-    // The length tells apart two binaries that begin at the same address.
-    Some((bytes.as_ptr() as usize ^ bytes.len() << 48, bytes))
+/// Identity of a section `=binary`: address, length and bit offset of its bytes.
+type SectionKey = (usize, usize, u32);
+
+/// Sections are numbered in steps of this, so that no number is a made-up address.
+const SECTION_IDS: u64 = 16;
+
+/// A binary whose bytes are in a section `=binary`.
+struct LargeBinary<'h> {
+    key: SectionKey,
+    /// Where it begins in the section.
+    offset: usize,
+    bits: Bits<'h>,
+    storage: Option<BinRef>,
+    /// Whether the section is all of the storage. A binary that is not aligned gets a section of
+    /// its own bytes instead.
+    whole: bool,
+}
+
+impl<'h> LargeBinary<'h> {
+    fn of(t: Term<'h>, bits: Bits<'h>) -> Option<LargeBinary<'h>> {
+        let len = bits.byte_size();
+        if !bits.is_binary() || len <= SMALL_BINARY {
+            return None;
+        }
+        let (storage, at) = Heap::detached().off_heap_of(t).map(|(s, at, _)| (s, at / 8)).unzip();
+        let stored = storage.as_ref().map_or(&[][..], BinRef::bytes);
+        let offset = at.filter(|at| bits.as_bytes().is_some() && at + len <= stored.len());
+        let key = match offset {
+            Some(_) => (stored.as_ptr() as usize, stored.len(), 0),
+            None => (bits.storage().as_ptr() as usize, len, bits.bit_offset()),
+        };
+        let (whole, offset) = (offset.is_some(), offset.unwrap_or(0));
+        Some(LargeBinary { key, offset, bits, storage, whole })
+    }
+    /// The section's bytes.
+    fn section(&self) -> Cow<'_, [u8]> {
+        match self.storage.as_ref().filter(|_| self.whole) {
+            Some(storage) => Cow::Borrowed(storage.bytes()),
+            None => self.bits.to_bytes(),
+        }
+    }
 }
 
 /// The terms that an object's line points to.
@@ -230,9 +276,9 @@ fn children<'h>(t: Term<'h>, to: &mut Vec<Term<'h>>) {
     }
 }
 
-/// Writes the line of an object. The keys of a map become a tuple at address `keys`; returns
-/// whether that was needed.
-fn object(line: &mut Vec<u8>, t: Term<'_>, keys: u64) -> bool {
+/// Writes the line of an object. A large binary is `within` a section, from an offset on. The keys
+/// of a map become a tuple at address `keys`; returns whether that was needed.
+fn object(line: &mut Vec<u8>, t: Term<'_>, within: Option<(u64, usize)>, keys: u64) -> bool {
     // Writing to a vector cannot fail.
     let mut text = |s: String| line.extend_from_slice(s.as_bytes());
     let address = t.word();
@@ -261,8 +307,8 @@ fn object(line: &mut Vec<u8>, t: Term<'_>, keys: u64) -> bool {
             text(format!("{address:X}:F{:X}:{digits}", digits.len()));
         }
         View::Big(_) => text(format!("{address:X}:B{}", show(t))),
-        View::Bits(b) if b.is_binary() => match large(b) {
-            Some((at, bytes)) => text(format!("{address:X}:Yc{at:X}:0:{:X}", bytes.len())),
+        View::Bits(b) if b.is_binary() => match within {
+            Some((at, from)) => text(format!("{address:X}:Yc{at:X}:{from:X}:{:X}", b.byte_size())),
             None => {
                 text(format!("{address:X}:Yh{:X}:{}", b.byte_size(), base64(&b.to_bytes())));
             }

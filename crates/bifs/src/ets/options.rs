@@ -6,7 +6,7 @@ use kvik_term::{am, Term};
 pub(super) struct Parsed<'h> {
     pub options: TableOptions,
     pub protection: Protection,
-    pub heir: Option<(u32, Term<'h>)>,
+    pub heir: Option<(u32, Option<Term<'h>>)>,
 }
 
 pub(super) fn parse(list: Term<'_>) -> Option<Parsed<'_>> {
@@ -73,6 +73,17 @@ fn fixed_locks(v: Term<'_>) -> Option<usize> {
     k.is_atom(am::debug_hash_fixed_number_of_locks).then_some(n.max(64))
 }
 
+/// `{heir, Pid, Gift}`, or `{heir, Pid}`.
+pub(super) fn heir<'h>(t: &[Term<'h>]) -> Option<(u32, Option<Term<'h>>)> {
+    match *t {
+        [_, pid] if kvik_release::current().has_heirs_without_gift() => {
+            Some((pid.as_local_pid()?, None))
+        }
+        [_, pid, gift] => Some((pid.as_local_pid()?, Some(gift))),
+        _ => None,
+    }
+}
+
 fn pair<'h>(o: &mut Parsed<'h>, counters: &mut Option<bool>, t: &[Term<'h>]) -> Option<()> {
     match *t {
         [k, v] => match k.as_atom()? {
@@ -97,10 +108,11 @@ fn pair<'h>(o: &mut Parsed<'h>, counters: &mut Option<bool>, t: &[Term<'h>]) -> 
             }
             am::read_concurrency => o.options.read_concurrency = v.as_bool()?,
             am::heir if v.is_atom(am::none) => o.heir = None,
+            am::heir => o.heir = Some(heir(t)?),
             am::decentralized_counters => *counters = Some(v.as_bool()?),
             _ => return None,
         },
-        [k, pid, gift] if k.is_atom(am::heir) => o.heir = Some((pid.as_local_pid()?, gift)),
+        [k, ..] if k.is_atom(am::heir) => o.heir = Some(heir(t)?),
         _ => return None,
     }
     Some(())

@@ -50,8 +50,14 @@ fn insert_new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     insert(p, a, true)
 }
 /// OTP inserts lists of up to this length in order. Longer lists, and lists for bags, it copies
-/// first so that it can yield, which reverses them.
+/// first so that it can yield, which reverses them in releases before 27.
 const IN_ORDER: usize = 32_000;
+
+/// Whether a list of that many objects is inserted in order.
+fn in_order(kind: TableKind, objects: usize) -> bool {
+    kvik_release::current().inserts_copied_lists_in_order()
+        || kind != TableKind::Bag && objects <= IN_ORDER
+}
 
 /// Lists of up to this length are inserted in one go; longer ones are copied first, over several
 /// time slices.
@@ -85,7 +91,7 @@ fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
     if only_new && objects.iter().any(|o| s.store.contains(key_of(*o, keypos))) {
         return Ok(Term::bool(false));
     }
-    if t.options.kind == TableKind::Bag {
+    if !in_order(t.options.kind, objects.len()) {
         objects.reverse();
     }
     p.heap.bump_reductions((objects.len() / cooperative::STEPS_PER_REDUCTION) as i64);
@@ -148,7 +154,8 @@ fn copy_long<'h>(
     if !rest.is_nil() {
         return Err(p.badarg());
     }
-    if t.options.kind != TableKind::Bag && objects.len() <= IN_ORDER {
+    // The operation takes them from the end.
+    if in_order(t.options.kind, objects.len()) {
         objects.reverse();
     }
     let mut s = write(p, &t, Access::Write)?;

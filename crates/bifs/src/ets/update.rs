@@ -4,6 +4,7 @@ use kvik_ets::{order, Access, Table, TableKind, TableState};
 use kvik_heap::arith;
 use kvik_heap::Heap;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_release::current;
 use kvik_term::{am, Term};
 
 use super::{table, write};
@@ -30,12 +31,18 @@ fn update_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// For a key without an object, the changes are made to the default, which is inserted.
 fn update_element_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key, spec, default] = *a else { return Err(p.badarg()) };
-    // A missing table is reported first.
-    table(p, t)?;
-    if default.as_tuple().is_none() {
-        return Err(p.badarg());
-    }
     update_element(p, t, key, spec, Some(default))
+}
+/// A default is a tuple; where its length is judged first, it has an element for the key, even if
+/// the table has an object with that key.
+fn judge_default(p: &Proc, t: &Table, default: Option<Term<'_>>) -> Result<(), Raised> {
+    let Some(default) = default else { return Ok(()) };
+    let (len, first) = (default.as_tuple().map(|d| d.len()), current().judges_defaults_first());
+    match len {
+        Some(len) if !first || len >= t.options.keypos => Ok(()),
+        _ if first => Err(p.badarg_because(am::default)),
+        _ => Err(p.badarg()),
+    }
 }
 
 fn update_element<'h>(
@@ -47,6 +54,7 @@ fn update_element<'h>(
 ) -> BifResult<'h> {
     let t = table(p, t)?;
     let mut s = write(p, &t, Access::Write)?;
+    judge_default(p, &t, default)?;
     // OTP reports no cause here.
     needs_one_object(p, &t).inspect_err(|_| p.cause.set(None))?;
     if let Some([pos, value]) = spec.as_tuple_n::<2>() {
@@ -72,15 +80,24 @@ fn update_element<'h>(
     };
     for spec in specs {
         let [pos, value] = spec.as_tuple_n::<2>().ok_or_else(|| p.badarg())?;
-        let pos = pos.as_usize().ok_or_else(|| p.badarg())?;
-        if pos == t.options.keypos {
+        let pos = pos.as_small().ok_or_else(|| p.badarg())?;
+        if pos == t.options.keypos as i64 {
             return Err(p.badarg_because(am::keypos));
         }
-        let i = pos.checked_sub(1).ok_or_else(|| p.badarg())?;
-        *elements.get_mut(i).ok_or_else(|| p.badarg())? = heap.copy(value);
+        let i = usize::try_from(pos).ok().and_then(|pos| pos.checked_sub(1));
+        let element = i.and_then(|i| elements.get_mut(i));
+        *element.ok_or_else(|| no_position(p))? = heap.copy(value);
     }
     s.store.put(heap.tuple(&elements), false, t.hold());
     Ok(Term::bool(true))
+}
+
+/// The object has no element at that position.
+fn no_position(p: &Proc) -> Raised {
+    match current().names_bad_positions() {
+        true => p.badarg_because(am::position),
+        false => p.badarg(),
+    }
 }
 
 /// The index that a position names, unless it is the key's.
@@ -135,9 +152,7 @@ fn update_counter<'h>(
 ) -> BifResult<'h> {
     let t = table(p, t)?;
     let mut s = write(p, &t, Access::Write)?;
-    if default.is_some_and(|d| d.as_tuple().is_none()) {
-        return Err(p.badarg());
-    }
+    judge_default(p, &t, default)?;
     needs_one_object(p, &t)?;
     if let Some(new) = small_counter(&t, &mut s, key, what) {
         return Ok(new);

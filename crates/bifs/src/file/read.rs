@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::Ordering;
 
 use kvik_env::file::{self as sys, FileKind, OpenMode, Whence};
-use kvik_env::{Errno, Result};
+use kvik_env::{embedded, Errno, Result};
 use kvik_heap::{BinRef, Heap};
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
@@ -280,6 +280,9 @@ pub fn ipread_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// Reads a whole file; to its end if the size is not known (`/proc`). `AGAIN`: the read would
 /// block, and `may_wait` is false.
 fn read_file(path: &CStr, may_wait: bool) -> Result<BinRef> {
+    if let Some(bytes) = embedded::contents(path) {
+        return bytes.map(BinRef::from_bytes);
+    }
     let file = sys::open(path, OpenMode { read: true, ..OpenMode::default() })?;
     let fd: RawFd = file.as_raw_fd();
     let info = sys::fstat(fd)?;

@@ -51,7 +51,10 @@ fn processes_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 fn processes_next_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let from = a[0].as_usize().ok_or_else(|| p.badarg())?;
     let limit = table().limit();
-    if from >= limit {
+    if from > limit {
+        return Err(p.badarg());
+    }
+    if from == limit {
         return Ok(am::none.into());
     }
     let (mut numbers, next) = table().numbers_in(from, SLOTS_PER_REDUCTION);

@@ -23,7 +23,6 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "get_keys", 0, get_keys_0),
     bif!("erlang", "get_keys", 1, get_keys_1),
     bif!("erlang", "group_leader", 0, group_leader_0),
-    bif!("erlang", "hibernate", 0, hibernate_0, since 28),
     bif!("erlang", "hibernate", 3, hibernate_3),
     bif!("erlang", "bump_reductions", 1, bump_reductions_1),
     bif!("erlang", "yield", 0, yield_0),
@@ -186,23 +185,6 @@ fn get_keys_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn group_leader_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.root(Root::GroupLeader))
-}
-/// A process waits for a message in `erlang:hibernate/0`, which keeps the stack. Its heap stays as
-/// it is: a suspended BIF's is not collected.
-struct WaitsForMessage;
-impl SuspendedState for WaitsForMessage {
-    type In<'h> = ();
-}
-fn hibernate_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    p.resumed::<WaitsForMessage>();
-    p.fetch_signals();
-    p.timeout();
-    if p.can_go_on() {
-        return Ok(am::ok.into());
-    }
-    p.wait();
-    p.give_up_turn();
-    Err(p.again::<WaitsForMessage>((), None))
 }
 fn hibernate_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     /// The number of OTP's x registers.

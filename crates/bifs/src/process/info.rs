@@ -67,11 +67,23 @@ impl Wanted {
             Wanted::Usual => ITEMS_1.iter().any(|a| items.contains(a)),
         }
     }
+    /// The reductions that it costs the caller to read the items.
+    fn reductions(&self) -> i64 {
+        let items = match self {
+            Wanted::One(_) => 1,
+            Wanted::List(all) => all.len(),
+            Wanted::Usual => ITEMS_1.len(),
+        };
+        items as i64
+    }
     /// Whether a process that asks about itself handles its signals first. As in OTP: if it may
-    /// have sent itself something, or if pending signals may become messages that it counts.
+    /// have sent itself something, or if pending signals may become messages that it counts; in
+    /// newer releases also if messages are asked for and nothing else has arrived.
     fn flushes(&self, p: &Proc) -> bool {
-        let counts = self.has(&COUNTS_MESSAGES) && !self.has(&[am::messages]);
-        p.has_sent_to_self() || counts && p.has_pending()
+        let (counts, shows) = (self.has(&COUNTS_MESSAGES), self.has(&[am::messages]));
+        let fetches = kvik_release::current().fetches_for_own_info() && (counts || shows);
+        let fetches = fetches && !p.has_other_signals();
+        p.has_sent_to_self() || counts && !shows && p.has_pending() || fetches
     }
     /// Estimated number of words of the potentially large items in an answer.
     fn words(&self, of: &Proc) -> usize {
@@ -201,7 +213,9 @@ fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
         if flush.is_some() || w.flushes(p) {
             handle_own(p, flush)?;
         }
-        return answer(p, By::Own, &p.heap, &w).ok_or_else(|| p.badarg());
+        let own = answer(p, By::Own, &p.heap, &w).ok_or_else(|| p.badarg());
+        p.heap.bump_reductions(w.reductions());
+        return own;
     }
     if let Some(answer) = p.resumed::<super::Found>() {
         return Ok(answer);
@@ -213,6 +227,7 @@ fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
         let look =
             |of: &Proc| of.is_undisturbed().then(|| answer(of, By::Other, &p.heap, &w)).flatten();
         if let Some(t) = kvik_proc::signal::inspect(n, look).flatten() {
+            p.heap.bump_reductions(w.reductions());
             return super::found(p, t);
         }
     }

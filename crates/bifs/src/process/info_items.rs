@@ -123,7 +123,7 @@ pub fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>
             here.map_or(am::undefined.into(), |[m, f, a, _]| h.tuple(&[m, f, a]))
         }
         am::current_location => place(p, own, h).unwrap_or(am::undefined.into()),
-        am::current_stacktrace if p.is_hibernating() => Term::NIL,
+        am::current_stacktrace if in_hibernate_3(p) => Term::NIL,
         am::current_stacktrace => {
             let depth = kvik_proc::limits::BACKTRACE_DEPTH.load(Relaxed);
             (hooks().stacktrace)(p, h, own, depth)
@@ -191,9 +191,13 @@ fn mfa(h: &Heap, f: Option<(Atom, Atom, u32)>) -> Term<'_> {
         None => am::undefined.into(),
     }
 }
+/// Whether the process hibernates without a stack.
+fn in_hibernate_3(p: &Proc) -> bool {
+    p.is_hibernating() && p.heap.ip() == kvik_jit::start_ip().get()
+}
 /// The innermost entry of the process's stack trace.
 fn place<'h>(p: &Proc, own: bool, h: &'h Heap) -> Option<Term<'h>> {
-    if p.is_hibernating() {
+    if in_hibernate_3(p) {
         let call = [am::erlang.into(), am::hibernate.into(), Term::int(3), Term::NIL];
         return Some(h.tuple(&call));
     }

@@ -199,7 +199,7 @@ fn suspend_process_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let suspended = inspect(to, |of| match already {
         true => of.rare(|x| x.suspended_by.contains_key(&own)).unwrap_or(false),
         false if of.is_undisturbed() => {
-            of.suspend_for(own);
+            of.suspend_for_process(own);
             true
         }
         false => false,

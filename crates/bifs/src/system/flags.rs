@@ -195,7 +195,7 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         {
             Ok(Atom::intern("unbound").map_err(|_| p.system_limit())?.into())
         }
-        "time_offset" | "scheduler_bind_type" | "erts_alloc" => Err(p.badarg()),
+        "scheduler_wall_time" | "scheduler_bind_type" | "erts_alloc" => Err(p.badarg()),
         "sequential_tracer" => super::seq_trace::set_tracer(p, value),
         "reset_seq_trace" => {
             kvik_proc::seq_trace::reset_all(p);

@@ -12,8 +12,8 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "perf_counter_unit", 0, nanoseconds),
     bif!("erts_internal", "time_unit", 0, nanoseconds),
     bif!("erts_internal", "term_type", 1, term_type_1),
-    bif!("erts_internal", "gather_alloc_histograms", 1, notsup),
-    bif!("erts_internal", "gather_carrier_info", 1, notsup),
+    bif!("erts_internal", "gather_alloc_histograms", 1, not_enabled_1),
+    bif!("erts_internal", "gather_carrier_info", 1, not_enabled_1),
     bif!("erlang", "node", 0, node_0),
     bif!("erlang", "node", 1, node_1),
     bif!("erlang", "dt_put_tag", 1, undefined),
@@ -41,8 +41,27 @@ fn dt_restore_tag_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn itself<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     a.first().copied().ok_or_else(|| p.badarg())
 }
-fn notsup<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Err(p.notsup())
+/// Names of the allocators of OTP's emulator.
+const ALLOCATORS: [&str; 12] = [
+    "sys_alloc",
+    "temp_alloc",
+    "sl_alloc",
+    "std_alloc",
+    "ll_alloc",
+    "eheap_alloc",
+    "ets_alloc",
+    "fix_alloc",
+    "literal_alloc",
+    "binary_alloc",
+    "driver_alloc",
+    "test_alloc",
+];
+/// How many messages with figures of an allocator will come: none, as of one that is not enabled.
+fn not_enabled_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [allocator, thread, ..] = a[0].as_tuple_n::<5>().ok_or_else(|| p.badarg())?;
+    let is_known = allocator.as_atom().is_some_and(|n| ALLOCATORS.contains(&n.name()));
+    let is_thread = thread.as_i64().is_some_and(|n| (0..=super::schedulers() as i64).contains(&n));
+    (is_known && is_thread).then(|| Term::int(0)).ok_or_else(|| p.badarg())
 }
 fn nanoseconds<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.integer(1_000_000_000))
@@ -79,6 +98,12 @@ fn term_type_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         View::Map(m) if m.is_node() => "hashmap_node",
         View::Map(m) if !m.is_flat() => "hashmap",
         View::Map(_) => "flatmap",
+        View::Bits(b) if kvik_release::current().term_words().part.is_some() => {
+            match b.bit_len() > kvik_term::word::HEAP_BIN_LIMIT * 8 {
+                true => "sub_binary",
+                false => "heap_binary",
+            }
+        }
         View::Bits(b) if !b.is_binary() || b.as_bytes().is_none() => "sub_binary",
         View::Bits(_) => match p.heap.off_heap_of(t) {
             Some(_) => "refc_binary",

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use kvik_ets::ms::{Effects, TraceAction};
 use kvik_jit::breakpoints;
+use kvik_proc::hooks::hooks;
 use kvik_proc::trace::{self, bit, SessionRef, Tracee, Tracer};
 use kvik_proc::Proc;
 use kvik_term::{am, Term};
@@ -83,6 +84,9 @@ impl Effects for TraceActions<'_> {
             (TraceAction::ExceptionTrace, _) => add(end::RETURN | end::EXCEPTION),
             (TraceAction::Caller, _) => Some(caller(p, false)),
             (TraceAction::CallerLine, _) => Some(caller(p, true)),
+            (TraceAction::CurrentStacktrace, [depth]) => {
+                Some((hooks().stacktrace)(p, &p.heap, true, depth.as_usize()?))
+            }
             (TraceAction::Display, [t]) => {
                 let mut text = kvik_term::print::display(*t);
                 text.push(b'\n');

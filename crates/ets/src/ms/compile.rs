@@ -1,6 +1,10 @@
 //! Compiles a match specification to a [`MatchProgram`].
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use kvik_heap::{Heap, OwnedTerm};
+use kvik_proc::limits::BACKTRACE_DEPTH;
+use kvik_release::current;
 use kvik_term::{am, Atom, Term, View};
 
 use super::guards::native;
@@ -25,6 +29,7 @@ const ACTIONS: &[(Atom, TraceAction, &[usize], bool)] = &[
     (am::exception_trace, TraceAction::ExceptionTrace, &[0], false),
     (am::caller, TraceAction::Caller, &[0], false),
     (am::caller_line, TraceAction::CallerLine, &[0], false),
+    (am::current_stacktrace, TraceAction::CurrentStacktrace, &[0, 1], false),
     (am::display, TraceAction::Display, &[1], false),
     (am::process_dump, TraceAction::ProcessDump, &[0], false),
     (am::enable_trace, TraceAction::EnableTrace, &[1, 2], false),
@@ -373,7 +378,8 @@ impl<'h> Compiler<'h> {
             }
             _ => {}
         }
-        if let Some((_, action, arities, guard)) = ACTIONS.iter().find(|a| a.0 == f) {
+        let known = f != am::current_stacktrace || current().has_stacktrace_actions();
+        if let Some((_, action, arities, guard)) = ACTIONS.iter().find(|a| a.0 == f && known) {
             return self.action(f, *action, arities, *guard, args, d);
         }
         if let Some(f) = native(f.name(), n) {
@@ -399,7 +405,7 @@ impl<'h> Compiler<'h> {
         let fits = match self.dialect {
             Dialect::Table => false,
             Dialect::Trace => true,
-            Dialect::Sent => !matches!(action, Caller | CallerLine),
+            Dialect::Sent => !matches!(action, Caller | CallerLine | CurrentStacktrace),
             Dialect::Received => {
                 matches!(action, Message | Display | GetTcw | SetTcw | ReturnTrace | ExceptionTrace)
             }
@@ -418,7 +424,24 @@ impl<'h> Compiler<'h> {
         if !arities.contains(&n) {
             return self.bad(format!("Special form '{f}' called with wrong number of arguments."));
         }
+        if action == CurrentStacktrace {
+            return self.depth_of_trace(args).map(|a| Expr::Action(action, vec![a]));
+        }
         self.each_back(args, d).map(|a| Expr::Action(action, a))
+    }
+    /// How many frames `current_stacktrace` shows: a number, not an expression.
+    fn depth_of_trace(&mut self, args: &[Term<'h>]) -> Option<Expr> {
+        let most = BACKTRACE_DEPTH.load(Relaxed);
+        let depth = match args.first().map(|t| t.as_small()) {
+            None => most,
+            Some(Some(n)) if n >= 0 => most.min(n as usize),
+            Some(n) => {
+                let kind = if n.is_some() { "negative integer" } else { "non small" };
+                let name = am::current_stacktrace.name();
+                return self.bad(format!("Special form '{name}' called with {kind} argument."));
+            }
+        };
+        Some(Expr::Const(OwnedTerm::immediate(Term::int(depth as i32))))
     }
 }
 

@@ -87,6 +87,7 @@ pub enum TraceAction {
     ExceptionTrace,
     Caller,
     CallerLine,
+    CurrentStacktrace,
     Display,
     ProcessDump,
     EnableTrace,

@@ -263,6 +263,7 @@ impl Effects for TestEffects {
     fn act<'h>(&self, _: &'h Proc, action: TraceAction, _: &[Term<'h>]) -> Option<Term<'h>> {
         Some(match action {
             TraceAction::Caller | TraceAction::CallerLine => am::undefined.into(),
+            TraceAction::CurrentStacktrace => Term::NIL,
             TraceAction::IsSeqTrace => Term::bool(false),
             TraceAction::GetSeqToken => Term::NIL,
             TraceAction::GetTcw | TraceAction::SetTcw => Term::int(0),

@@ -115,7 +115,7 @@ fn finished<'h>(
 
 /// The BIFs whose exceptions belong to the function that calls them.
 fn is_raiser(e: &Export) -> bool {
-    let by_name = matches!(e.function, am::error | am::throw | am::raise | am::nif_error);
+    let by_name = matches!(e.function, am::error | am::throw | am::raise);
     e.module == am::erlang && (by_name || e.function == am::exit && e.arity == 1)
 }
 

@@ -8,14 +8,14 @@ use kvik_term::{am, cmp, map, Term};
 use super::Operands;
 
 /// A function that reads terms only. Parameters: the process, a map, a key, the key's hash.
-pub type Find = extern "C" fn(&Proc, u64, u64, u32) -> u64;
+pub type Find = extern "C" fn(&Proc, u64, u64, u64) -> u64;
 
 /// The value of a key; `NONE` if it is absent or `map` is not a map. The hash is not used.
-pub extern "C" fn find(p: &Proc, map: u64, key: u64, _: u32) -> u64 {
+pub extern "C" fn find(p: &Proc, map: u64, key: u64, _: u64) -> u64 {
     found(term(p, map).as_map().and_then(|m| map::get(m, term(p, key))))
 }
 /// The same with a known hash.
-pub extern "C" fn find_hashed(p: &Proc, map: u64, key: u64, hash: u32) -> u64 {
+pub extern "C" fn find_hashed(p: &Proc, map: u64, key: u64, hash: u64) -> u64 {
     found(term(p, map).as_map().and_then(|m| map::get_hashed(m, term(p, key), hash)))
 }
 fn found(value: Option<Term<'_>>) -> u64 {

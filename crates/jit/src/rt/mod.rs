@@ -7,6 +7,7 @@ pub mod bits;
 pub mod breakpoints;
 pub mod call;
 pub mod compare;
+pub mod debugger;
 pub mod dictionary;
 pub mod maps;
 pub mod raise;

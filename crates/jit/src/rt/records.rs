@@ -1,7 +1,7 @@
 //! Native records: what templates leave to the runtime.
 
-use kvik_code::{record_info, RecordInfo};
-use kvik_heap::records::{merge, FieldError};
+use kvik_code::{ForeignRecord, RecordInfo, RecordSite};
+use kvik_heap::records::FieldError;
 use kvik_heap::Regs;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
@@ -54,19 +54,27 @@ impl Making {
     }
 }
 
-/// A record of another module. Operands: the literal `{Module, Name}`, keys and values.
+/// A record of another module. Operands: the address of its entry (as a small integer), keys and
+/// values.
 pub extern "C" fn create(p: &Proc, regs: &Regs, args: Operands, extra: u64) -> u64 {
-    let id = args.term(p, 0);
-    let names = id.as_tuple_n::<2>().and_then(|[m, n]| m.as_atom().zip(n.as_atom()));
-    let info = names.and_then(|(m, n)| record_info(&p.heap, m, n));
+    let address = args.term(p, 0).as_small().unwrap_or(0);
+    // SAFETY: the template's operand is the address of an entry, which is never freed.
+    let e: &'static ForeignRecord = unsafe { &*(address as *const ForeignRecord) };
+    // A literal of a current version is not freed before this process has reached a safepoint.
+    let info = e.literal().and_then(|w| RecordInfo::of(term(p, w)));
     let exported = |i: &RecordInfo<'_>| definition(i).is_some_and(|d| d.is_exported());
     match info.filter(exported) {
         Some(info) => create_by(p, regs, info, args, Making::of(extra)),
         None => {
-            p.error_pair(am::badrecord, id);
+            p.error_pair(am::badrecord, p.heap.tuple(&[e.module.into(), e.name.into()]));
             NONE
         }
     }
+}
+/// Records the error that there is no such record. Operand: what should be its name.
+pub extern "C" fn no_record(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    p.error_pair(am::badrecord, args.term(p, 0));
+    NONE
 }
 /// A record of the module itself. Operands: the literal that describes it, keys and values.
 pub extern "C" fn create_own(p: &Proc, regs: &Regs, args: Operands, extra: u64) -> u64 {
@@ -91,7 +99,7 @@ fn create_by<'h>(
     if let Some(result) = making.collected(p, regs, info.field_count()) {
         return result;
     }
-    make(p, info.definition, making.given(p, args), info.ascending_defaults())
+    make_over(p, info.definition, info.base(), making.given(p, args))
 }
 
 /// A record with other values for some fields. Operands: the record, keys and values.
@@ -104,18 +112,20 @@ pub extern "C" fn update(p: &Proc, regs: &Regs, args: Operands, extra: u64) -> u
     if let Some(result) = making.collected(p, regs, r.values().len()) {
         return result;
     }
-    make(p, r.definition_term(), making.given(p, args), |i| r.values().get(i).copied())
+    let base = (r.values(), std::iter::empty());
+    make_over(p, r.definition_term(), base, making.given(p, args))
 }
 
-fn make<'h>(
+fn make_over<'h>(
     p: &'h Proc,
     definition: Term<'h>,
+    (base, required): (&[Term<'h>], impl Iterator<Item = usize>),
     given: &[[Term<'h>; 2]],
-    other: impl FnMut(usize) -> Option<Term<'h>>,
 ) -> u64 {
-    let Some(d) = RecordDef::of(definition) else { return NONE };
-    match merge(d, given, other) {
-        Ok(values) => p.heap.record(definition, &values).map_or(NONE, Term::word),
+    let made = p.heap.record_over(definition, base, required, given);
+    let (Some(made), Some(d)) = (made, RecordDef::of(definition)) else { return NONE };
+    match made {
+        Ok(record) => record.word(),
         Err(FieldError::Unknown(key)) => field_error(p, am::badfield, d, key),
         Err(FieldError::NoValue(key)) => field_error(p, am::novalue, d, key),
     }
@@ -138,15 +148,17 @@ fn term<'h>(_: &'h Proc, w: u64) -> Term<'h> {
     // SAFETY: templates pass live terms, and nothing is collected here.
     unsafe { Term::from_word(w) }
 }
-/// The value of a field; `NONE` if it is no record or lacks the key.
-pub extern "C" fn find(p: &Proc, record: u64, key: u64, _: u64) -> u64 {
-    let value = term(p, record).as_record().and_then(|r| r.get(term(p, key)));
-    value.map_or(NONE, Term::word)
-}
-/// The same of a record that may be read by that name.
-pub extern "C" fn readable(p: &Proc, record: u64, id: u64, key: u64) -> u64 {
-    let r = term(p, record).as_record().filter(|r| is_readable(*r, term(p, id)));
-    r.and_then(|r| r.get(term(p, key))).map_or(NONE, Term::word)
+/// The value of a field, for a site whose cache has another definition; `NONE` if it is no record,
+/// the site's name does not admit it, or it lacks the key.
+pub extern "C" fn find(p: &Proc, record: u64, site: u64, _: u64) -> u64 {
+    // SAFETY: the template gives the address of a site of its module.
+    let site = unsafe { &*(site as *const RecordSite) };
+    let Some(r) = term(p, record).as_record() else { return NONE };
+    let d = r.definition();
+    let at = Some(d).filter(|d| site.name.admits(*d)).and_then(|d| d.index_of(site.key.into()));
+    let Some((at, value)) = at.and_then(|at| Some((at, r.values().get(at)?))) else { return NONE };
+    site.note(r.definition_term(), at);
+    value.word()
 }
 
 /// The value of a field, or an error. Operands: the record, its name (an atom in its own module,

@@ -5,7 +5,7 @@ use kvik_heap::Regs;
 use kvik_proc::sched::microstate_timing::collecting;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
-use kvik_term::{CodeAddress, Term};
+use kvik_term::{am, CodeAddress, Term};
 
 use super::Operands;
 
@@ -78,6 +78,20 @@ pub extern "C" fn yield_(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 
         p.heap.save_x(regs.x_ptr(), live);
     }
     p.heap.set_ip(address(extra));
+    0
+}
+
+/// `erlang:hibernate/0`: hibernates with its stack, to continue at an address where x0 is live. The
+/// operands are those of `yield_`.
+pub extern "C" fn hibernate_keeping_stack(
+    p: &Proc,
+    regs: &Regs,
+    args: Operands,
+    extra: u64,
+) -> u64 {
+    regs.set_x(0, am::ok.word());
+    yield_(p, regs, args, extra);
+    p.wait_in_hibernation();
     0
 }
 

@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
+use kvik_code::module::Finder;
 use kvik_code::Location;
 use kvik_heap::roots::Root;
 use kvik_heap::Heap;
@@ -99,13 +100,13 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
     if first.as_cons().is_some() {
         return *first;
     }
-    let mut lines: Vec<Term<'h>> = Vec::new();
-    let mut files = Files::new();
+    let mut lines: Vec<Term<'h>> = Vec::with_capacity(addresses.len() + 2);
+    let mut shared = Lines::default();
     let mut rest = addresses;
     if let Some([m, f, args, kind]) = first.as_tuple_n::<4>() {
         if kind == am::function_clause {
             if let Some((here, more)) = rest.split_first() {
-                lines.extend(line(p, &mut files, *here, Some(args), None));
+                lines.extend(line(p, &mut shared, *here, Some(args), None));
                 rest = more;
             }
         } else if kind == am::error_info {
@@ -113,7 +114,7 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
             if let Some((here, more)) = rest.split_first() {
                 let info = p.heap.tuple(&[am::error_info.into(), args]);
                 let args = m.is_list().then_some(m);
-                lines.extend(line(p, &mut files, *here, args, Some(info)));
+                lines.extend(line(p, &mut shared, *here, args, Some(info)));
                 rest = more;
             }
         } else {
@@ -129,7 +130,7 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
             }
         }
     }
-    lines.extend(rest.iter().filter_map(|a| line(p, &mut files, *a, None, None)));
+    lines.extend(rest.iter().filter_map(|a| line(p, &mut shared, *a, None, None)));
     lines.truncate(BACKTRACE_DEPTH.load(Ordering::Relaxed).max(1));
     p.heap.list(&lines)
 }
@@ -162,19 +163,24 @@ fn error_info<'h>(p: &'h Proc, module: Term<'h>, cause: Term<'h>) -> Term<'h> {
     p.heap.list(&[p.heap.tuple(&[am::error_info.into(), map])])
 }
 
-/// `{file, Name}` terms of the files seen in a trace, to share them: a trace has few files.
-type Files<'h> = Vec<(Arc<str>, Term<'h>)>;
+/// What the lines of one trace share.
+#[derive(Default)]
+struct Lines<'h> {
+    modules: Finder,
+    /// `{file, Name}` terms of the files seen: a trace has few.
+    files: Vec<(Arc<str>, Term<'h>)>,
+}
 
 fn line<'h>(
     p: &'h Proc,
-    files: &mut Files<'h>,
+    shared: &mut Lines<'h>,
     address: Term<'h>,
     args: Option<Term<'h>>,
     more: Option<Term<'h>>,
 ) -> Option<Term<'h>> {
     let address = usize::try_from(address.as_i64()?).ok()?;
-    let at = kvik_code::at(address)?.location(address)?;
-    Some(text(&p.heap, files, at, args, more))
+    let at = shared.modules.at(address)?.location(address)?;
+    Some(text(&p.heap, shared, at, args, more))
 }
 
 /// The stack trace of a process, built on the heap `h`. The process does not run, or (`own`) is the
@@ -192,9 +198,9 @@ pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h
     let stack = unsafe { p.heap.stack() };
     let calls = calls(stack, ip as u64).map(|w| w as usize);
     lines.extend(calls.filter_map(|w| kvik_code::at(w)?.location(w)).take(depth));
-    let mut files = Files::new();
+    let mut shared = Lines::default();
     let lines = lines.into_iter().take(depth);
-    let lines: Vec<_> = lines.map(|at| text(h, &mut files, at, None, None)).collect();
+    let lines: Vec<_> = lines.map(|at| text(h, &mut shared, at, None, None)).collect();
     h.list(&lines)
 }
 
@@ -265,24 +271,29 @@ const MAX_LINE: u64 = (1 << 24) - 1;
 
 fn text<'h>(
     h: &'h Heap,
-    files: &mut Files<'h>,
+    shared: &mut Lines<'h>,
     at: Location,
     args: Option<Term<'h>>,
     more: Option<Term<'h>>,
 ) -> Term<'h> {
-    let mut info = Vec::with_capacity(3);
+    let mut info = [Term::NIL; 3];
+    let mut n = 0;
+    let mut add = |t| {
+        info[n] = t;
+        n += 1;
+    };
     let shown =
         |l: &(Arc<str>, u32)| u64::from(l.1) < MAX_LINE && LINE_NUMBERS.load(Ordering::Relaxed);
     if let Some((file, line)) = at.line.filter(shown) {
-        let known = files.iter().find(|f| Arc::ptr_eq(&f.0, &file)).map(|f| f.1);
-        info.push(known.unwrap_or_else(|| {
+        let known = shared.files.iter().find(|f| Arc::ptr_eq(&f.0, &file)).map(|f| f.1);
+        add(known.unwrap_or_else(|| {
             let t = h.tuple(&[am::file.into(), h.string(&file)]);
-            files.push((file, t));
+            shared.files.push((file, t));
             t
         }));
-        info.push(h.tuple(&[am::line.into(), h.integer(line as i64)]));
+        add(h.tuple(&[am::line.into(), h.integer(line as i64)]));
     }
-    info.extend(more);
+    more.into_iter().for_each(&mut add);
     let arity = args.unwrap_or(Term::int(at.arity as i32));
-    h.tuple(&[at.module.into(), at.function.into(), arity, h.list(&info)])
+    h.tuple(&[at.module.into(), at.function.into(), arity, h.list(&info[..n])])
 }

@@ -507,6 +507,23 @@ impl Asm {
             self.b(0xCC)
         }
     }
+    /// Padding that is executed.
+    pub fn nops_to(&mut self, n: usize) {
+        /// The longest `nop` of each length up to four bytes.
+        const NOPS: [&[u8]; 4] =
+            [&[0x90], &[0x66, 0x90], &[0x0F, 0x1F, 0x00], &[0x0F, 0x1F, 0x40, 0x00]];
+        while !self.buf.len().is_multiple_of(n) {
+            let missing = n - self.buf.len() % n;
+            self.bytes(NOPS[missing.min(NOPS.len()) - 1]);
+        }
+    }
+    pub fn nop(&mut self) {
+        self.b(0x90)
+    }
+    /// Code that is given.
+    pub fn bytes(&mut self, code: &[u8]) {
+        self.buf.extend_from_slice(code)
+    }
     /// Padding that is never executed, so that the position after `ahead` more bytes is aligned.
     pub fn align_before(&mut self, n: usize, ahead: usize) {
         while !(self.buf.len() + ahead).is_multiple_of(n) {

@@ -1,5 +1,5 @@
-//! The code patch that a breakpoint applies to a function's first instruction: see
-//! `breakpoints.rs`.
+//! The code patches that breakpoints apply: to a function's first instruction, see
+//! `breakpoints.rs`, and to the jump at a line, see `line_breakpoints.rs`.
 
 use crate::mem;
 
@@ -10,6 +10,10 @@ pub const CALL_LENGTH: usize = 5;
 const CALL: u8 = 0xE8;
 /// A short jump from the entry to the call.
 const JUMP: [u8; 2] = [0xEB, (-2 - CALL_LENGTH as i8) as u8];
+
+/// At a place for a breakpoint at a line: a jump over one byte and a call, or a `nop` of two bytes.
+pub const LINE_CLEAR: [u8; 2] = [0xEB, 1 + CALL_LENGTH as u8];
+pub const LINE_SET: [u8; 2] = [0x66, 0x90];
 
 /// Alignment of entries, in bytes.
 pub const ENTRY_ALIGNMENT: usize = 16;

@@ -6,13 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use iced_x86::{
     Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, OpKind, SymbolResolver,
     SymbolResult,
 };
 use kvik_beam::{verify, Code, Container, Module, Opcode};
-use kvik_term::{hash, Term};
+use kvik_term::{am, hash, word, Term};
 
 use crate::compiler::{CompiledModule, Compiler, Scratch, Tables};
 use crate::load::compile;
@@ -160,12 +161,16 @@ fn native_code(case: &Case) -> Result<String, LoadError> {
 }
 
 fn names(tables: &Tables, made: &CompiledModule) -> Names {
-    let atoms = tables.atoms.iter().skip(1).map(|a| (a.word(), format!("'{}'", a.name())));
+    // The templates' own atoms: their numbers change whenever the VM adds a predefined one.
+    let own = [am::false_, am::true_];
+    let atoms = tables.atoms.iter().skip(1).chain(&own);
+    let atoms = atoms.map(|a| (a.word(), format!("'{}'", a.name())));
     // The hash depends on the atom's index, which changes whenever the VM adds a predefined atom.
-    let hashes =
-        tables.atoms.iter().skip(1).map(|a| {
-            (u64::from(hash::internal(Term::atom(*a), 0)), format!("hash '{}'", a.name()))
-        });
+    let hashes = tables
+        .atoms
+        .iter()
+        .skip(1)
+        .map(|a| (hash::of_key(Term::atom(*a)), format!("hash '{}'", a.name())));
     let imports = tables.imports.iter().map(|e| {
         let name = format!("{}:{}/{}", e.module.name(), e.function.name(), e.arity);
         (*e as *const _ as u64, name)
@@ -176,6 +181,16 @@ fn names(tables: &Tables, made: &CompiledModule) -> Names {
     let lambdas = lambdas.map(|(i, f)| (*f as *const _ as u64, format!("fun {i}")));
     let segments = made.segments.iter().enumerate();
     let segments = segments.map(|(i, s)| (s.as_ptr() as u64, format!("segments {i}")));
+    let sites = made.record_sites.iter().enumerate();
+    let sites = sites.map(|(i, s)| (Arc::as_ptr(s) as u64, format!("record site {i}")));
+    // The entry of a record is an address, and an operand as a small integer.
+    let record = |t: Term<'_>| {
+        let [module, name] = t.as_tuple_n()?;
+        let e = kvik_code::record_entry(module.as_atom()?, name.as_atom()?);
+        let (address, name) = (e as *const _ as u64, "record entry".to_string());
+        Some([(address, name.clone()), (word::small(address as i64), name)])
+    };
+    let records = (0..tables.literals.len()).filter_map(|i| record(tables.literals.get(i)?));
     let nifs = made.nifs.iter().map(|n| (n.entry.as_ptr() as u64, "NIF entry".to_string()));
     let numbers = atoms
         .chain(hashes)
@@ -183,6 +198,8 @@ fn names(tables: &Tables, made: &CompiledModule) -> Names {
         .chain(literals)
         .chain(lambdas)
         .chain(segments)
+        .chain(sites)
+        .chain(records.flatten())
         .chain(nifs);
     Names { numbers: numbers.collect(), targets: HashMap::new() }
 }

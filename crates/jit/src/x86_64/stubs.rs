@@ -8,12 +8,12 @@
 //! |---|---|
 //! | `runtime` | the function in `rax`, its word in `rcx` |
 //! | `lean_alloc` | the function in `rax`, its arguments in `rsi rdx rcx` |
-//! | `yield_` | the address to go on at in `rax`, the number of live x registers in `ecx` |
+//! | `yield_`, `hibernate` | the address to go on at in `rax`, the number of live x registers in `ecx` |
 //! | `wait` | the address to go on at in `rax` |
 //! | `bif`, `nursery_reset_bif`, `undef`, `break_export` | the export in `rax` |
 //! | `nif` | the entry in `rax` |
 //! | `no_fun` | the fun in `rdi` |
-//! | `raise`, `trap`, `break_call` | to be called: the return address is the place |
+//! | `raise`, `trap`, `break_call`, `line_break` | to be called: the return address is the place |
 
 pub mod bits;
 mod build;
@@ -113,7 +113,10 @@ pub fn make() -> Option<Stubs> {
     let enter = way_in(&mut m);
     runtime_call(&mut m);
     let trap = raising(&mut m);
-    let (yield_, wait) = stopping(&mut m);
+    stopping(&mut m, yield_, rt::stop::yield_, YIELD);
+    let hibernate = m.a.label();
+    stopping(&mut m, hibernate, rt::stop::hibernate_keeping_stack, WAIT);
+    let wait = waiting(&mut m);
     let bif = bif_call(&mut m, rt::call::bif, rt::call::resume);
     let shedding_bif = bif_call(&mut m, rt::call::nursery_reset_bif, rt::call::resume);
     let nif = bif_call(&mut m, rt::call::nif, rt::call::resume_nif);
@@ -158,6 +161,7 @@ pub fn make() -> Option<Stubs> {
     m.a.mov_mr(STACK, 0, RCX);
     m.a.jmp(apply);
     let (break_call, break_export, returned) = watched(&mut m);
+    let (line_break, line_resume) = lines(&mut m);
     let maps = maps::make(&mut m.a);
     let (lean, lean_alloc) = (m.lean(), m.lean_alloc());
     let start_match = m.start_match();
@@ -177,6 +181,7 @@ pub fn make() -> Option<Stubs> {
         trap,
         yield_,
         wait,
+        hibernate,
         bif,
         shedding_bif,
         nif,
@@ -185,6 +190,9 @@ pub fn make() -> Option<Stubs> {
         apply_fun,
         no_fun,
         begin,
+        normal_exit,
+        line_break,
+        line_resume,
         break_call,
         break_export,
         returned,
@@ -290,17 +298,16 @@ fn raising(m: &mut Maker) -> Label {
     trap
 }
 
-fn stopping(m: &mut Maker) -> (Label, Label) {
+/// Emits a stub that leaves native code, with some x registers live.
+fn stopping(m: &mut Maker, stub: Label, save: rt::Fun, outcome: u64) {
     m.a.align(16);
-    m.a.place(m.yield_);
-    let yield_ = m.yield_;
+    m.a.place(stub);
     // The live count goes above the address, which has 47 bits.
     m.a.shl(RCX, 48);
     m.a.alu_rr(Alu::Or, RCX, RAX);
-    m.call_rt(rt::stop::yield_);
-    m.a.mov_ri(RAX, YIELD);
+    m.call_rt(save);
+    m.a.mov_ri(RAX, outcome);
     m.a.jmp(m.leave);
-    (yield_, waiting(m))
 }
 
 /// Emits `wait`. Another process may continue in place of the one that waits.
@@ -391,4 +398,19 @@ fn watched(m: &mut Maker) -> (Label, Label, Label) {
     m.a.alu_ri(Alu::Add, STACK, 8);
     m.a.jmp_r(RCX);
     (entry, export, returned)
+}
+
+/// Emits the stubs for breakpoints at lines.
+fn lines(m: &mut Maker) -> (Label, Label) {
+    let hit = m.entry();
+    m.a.pop(RCX);
+    m.call_rt(rt::debugger::hit);
+    m.jump_prepared();
+    align_continuation(&mut m.a);
+    let resume = m.a.here();
+    m.call_rt(rt::debugger::resumed);
+    m.a.mov_rm(RCX, STACK, 0);
+    m.a.alu_ri(Alu::Add, STACK, 8);
+    m.a.jmp_r(RCX);
+    (hit, resume)
 }

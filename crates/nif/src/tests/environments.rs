@@ -1,12 +1,16 @@
 //! Environments: what they hold, and what a call leaves in them.
 
+use std::ffi::c_int;
 use std::ptr;
 
+use kvik_term::am;
+
 use super::{answer, array, c, Allocated};
+use crate::call::{call_alone, record};
 use crate::characters::enif_make_string;
 use crate::compound::enif_make_list_from_array;
 use crate::env::*;
-use crate::pointers::{OutPointer, Word};
+use crate::pointers::{CTerm, OutPointer, Word};
 use crate::process::enif_self;
 use crate::terms::{enif_is_identical, enif_make_ulong};
 
@@ -51,4 +55,20 @@ fn an_environment_of_its_own_has_no_process_and_no_library() {
     let got = enif_self(e.ptr(), unsafe { OutPointer::new(&mut pid) });
     assert!(got.is_null() && pid == 0);
     enif_free_env(EnvPtr::NULL);
+}
+
+/// A NIF that answers with its process, or with `undefined`.
+unsafe extern "C" fn whose(e: *mut NifEnv, _: c_int, _: *const Word) -> CTerm {
+    let mut pid = am::undefined.word();
+    // SAFETY: the environment and the place are there for the call.
+    unsafe { enif_self(EnvPtr::new(e), OutPointer::new(&mut pid)) };
+    c(pid)
+}
+#[test]
+fn a_call_with_its_own_heap_is_on_behalf_of_the_process_it_is_given() {
+    let r = record(ptr::null(), (am::undefined, am::undefined, 0), whose, 0, None);
+    let r = r.expect("a record");
+    let asked = |pid| call_alone(&r.entry, pid, &[]).expect("an answer");
+    assert_eq!(asked(Some(7)).term().as_local_pid(), Some(7));
+    assert_eq!(asked(None).term(), am::undefined);
 }

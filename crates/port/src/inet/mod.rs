@@ -205,7 +205,7 @@ impl Inet {
             in_headers: false,
             packet_size: 0,
             delimiter: b'\n',
-            buffer: 1460,
+            buffer: kvik_release::current().inet_buffer(),
             high: 8192,
             low: 4096,
             msgq: (4096, 8192),

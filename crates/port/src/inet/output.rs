@@ -190,7 +190,12 @@ impl Inet {
         }
         self.answer_all(core, am::closed);
         callers.iter().for_each(|to| self.reply(core, *to, Some(reason)));
-        self.delayed_close_send |= callers.is_empty() && waiting == Waiting::Nobody;
+        self.delayed_close_send |= callers.is_empty()
+            && match waiting {
+                Waiting::Nobody => true,
+                Waiting::File => kvik_release::current().tells_sender_of_lost_file(),
+                Waiting::Sender(_) => false,
+            };
         self.close_socket(core);
         // An owner that ignores errors of sends gets it from the next receive.
         (self.delayed_close_receive, self.delayed_reset) = (true, reset);

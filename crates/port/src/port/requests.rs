@@ -119,9 +119,9 @@ impl Port {
         during(microstate_timing::Microstate::Port, call)
     }
 
-    /// `port_close/1`. `false`: it was closed already.
+    /// `port_close/1`. `false`: it was closed already, or cannot be.
     pub fn close(&self, from: u32) -> bool {
-        let Some(mut g) = self.open_lock() else {
+        let Some(mut g) = self.open_lock().filter(|g| !g.driver.is_permanent()) else {
             return false;
         };
         self.end_for(&mut g, from);
@@ -161,7 +161,7 @@ impl Port {
             return Err(BadSignal);
         }
         if request == am::close {
-            if let Some(mut g) = self.open_lock() {
+            if let Some(mut g) = self.open_lock().filter(|g| !g.driver.is_permanent()) {
                 let tracer = trace::of_sends(self.id);
                 self.end_for(&mut g, from);
                 trace::sent_closed(tracer, self.id, owner);
@@ -205,7 +205,7 @@ impl Port {
     }
     /// An exit signal from a process: by `exit/2`, or over a link, which is then removed.
     pub fn exit(&self, from: u32, over_link: bool, reason: Term<'_>) {
-        let Some(mut g) = self.open_lock() else {
+        let Some(mut g) = self.open_lock().filter(|g| !g.driver.is_permanent()) else {
             return;
         };
         if over_link {

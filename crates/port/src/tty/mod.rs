@@ -175,6 +175,13 @@ impl Terminal {
     }
 }
 
+/// Columns and rows of the terminal; of one that does not know its size 80 and 24, as in OTP.
+fn window_size() -> (u32, u32) {
+    let (columns, rows) = tty::window_size(0).unwrap_or_default();
+    let or = |size, default| if size == 0 { default } else { size };
+    (or(columns, 80), or(rows, 24))
+}
+
 impl Driver for Terminal {
     fn start(&mut self, core: &mut Core) -> Flow {
         self.open(core).map_err(|_| Exit::Reason(Atom::intern("einval").unwrap_or(am::error)))
@@ -183,9 +190,7 @@ impl Driver for Terminal {
         let Some((op, data)) = bytes.split_first() else {
             return Ok(());
         };
-        if let Some((columns, _)) = tty::window_size(0) {
-            self.line.columns = (columns as usize).max(1);
-        }
+        self.line.columns = window_size().0 as usize;
         self.line.command(*op, data);
         let out = std::mem::take(&mut self.line.out);
         self.queue.push(&out);
@@ -202,9 +207,7 @@ impl Driver for Terminal {
     fn control(&mut self, _: &mut Core, op: u32, data: &[u8]) -> Option<ControlReply> {
         match op.checked_sub(CONTROL)? {
             100 => {
-                let (columns, rows) = tty::window_size(0).unwrap_or_default();
-                let columns = if columns == 0 { 80 } else { columns };
-                let rows = if rows == 0 { 24 } else { rows };
+                let (columns, rows) = window_size();
                 let size = [columns.to_ne_bytes(), rows.to_ne_bytes()];
                 Some(ControlReply::List(size.concat()))
             }

@@ -15,7 +15,7 @@ pub const SENSITIVE: u32 = 64;
 /// A scheduler has listed it, as its heap has much free space: see `crate::sched::idle_heaps`.
 pub const IDLE_LISTED: u32 = 128;
 pub const OFF_HEAP_QUEUE: u32 = 256;
-/// It waits to be called again from `erlang:hibernate/3`.
+/// It hibernates: `erlang:hibernate/0` or `hibernate/3`.
 pub const HIBERNATING: u32 = 512;
 /// May access all ETS tables.
 pub const ETS_SUPER_USER: u32 = 2048;

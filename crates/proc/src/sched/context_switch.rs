@@ -135,7 +135,8 @@ impl Local {
     #[inline]
     pub(super) fn account(&self, p: &Proc) {
         let used = self.used(p);
-        p.reductions.set(p.reductions.get() + used as u64);
+        // What a yield gave back beforehand may have made the count less than nothing.
+        p.reductions.set(p.reductions.get().wrapping_add(used as u64));
         self.spend(used);
         let c = &self.me.counters;
         c.turns.store(c.turns.load(Relaxed) + 1, Relaxed);

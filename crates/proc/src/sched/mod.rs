@@ -141,7 +141,10 @@ pub fn start(c: &SchedulerConfig) -> std::io::Result<()> {
     for (i, early) in (0..n).zip(std::iter::once(early()).chain(std::iter::repeat_with(Vec::new))) {
         let spin = c.spin_us;
         let name = format!("sched {}", i + 1);
-        kvik_env::thread::spawn(&name, Some(STACK), move || run::scheduler(i, spin, early))?;
+        kvik_env::thread::spawn(&name, Some(STACK), move || {
+            let _end = EndsNode;
+            run::scheduler(i, spin, early);
+        })?;
     }
     scavenger::start()
 }
@@ -149,6 +152,18 @@ pub fn start(c: &SchedulerConfig) -> std::io::Result<()> {
 pub fn stop() {
     STOP.store(true, Ordering::Relaxed);
     (0..all().len()).for_each(wake_up);
+}
+
+/// Ends the program if a panic, a fault of this VM, leaves a scheduler: without it the node would
+/// stand still.
+struct EndsNode;
+
+impl Drop for EndsNode {
+    fn drop(&mut self) {
+        if kvik_env::thread::panicking() {
+            std::process::abort();
+        }
+    }
 }
 
 /// Work queued before the schedulers started.

@@ -192,10 +192,6 @@ impl Loop {
         }
         t.task().set_home(self.l.id as u16);
         let p = t.private();
-        if p.set_flag(flag::HIBERNATING, false) {
-            // OTP leaves it a heap without room, and collects it as soon as it makes something.
-            p.note_collection();
-        }
         self.l.next_mode.set(self.l.usual_next_mode.get());
         let mut watched = None;
         if trace::on() {
@@ -203,6 +199,10 @@ impl Loop {
             p.trace_turn("in");
             watched = p.turn_begins();
             p.monitor_queue();
+        }
+        if p.set_flag(flag::HIBERNATING, false) {
+            // OTP leaves it a heap without room, and collects it as soon as it makes something.
+            p.note_collection();
         }
         if self.l.me.meter.turns(Microstate::Emulator) {
             self.l.sampler.borrow_mut().begins(self.l);

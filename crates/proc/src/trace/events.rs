@@ -169,7 +169,11 @@ impl Proc {
     /// The function that a process is in, while it is not running.
     pub(crate) fn place<'h>(&self, h: &'h Heap) -> Term<'h> {
         let stack = (crate::hooks::hooks().stacktrace)(self, h, false, 2);
-        let (m, f, a) = self.initial_call();
+        // A process without a stack has not begun, or hibernates.
+        let (m, f, a) = match self.is_hibernating() {
+            true => (am::erlang, am::hibernate, 3),
+            false => self.initial_call(),
+        };
         let mut lines = stack.list().filter_map(|line| line.as_tuple_n::<4>());
         // In OTP `yield/0` is never reported: its caller is.
         let yields = |l: &[Term<'_>; 4]| l[0].is_atom(am::erlang) && l[1].is_atom(am::yield_);

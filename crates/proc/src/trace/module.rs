@@ -21,8 +21,8 @@ pub enum TracerAnswer {
 pub struct NativeFunctions {
     /// Whether a module's library has a function.
     pub has: fn(Atom, name: &str, arity: usize) -> bool,
-    /// Calls it without a process; `None` if it does not exist.
-    pub call: fn(Atom, name: &str, args: &[Term<'_>]) -> Option<OwnedTerm>,
+    /// Calls it on behalf of a process or of none; `None` if it does not exist.
+    pub call: fn(Atom, name: &str, caller: Option<u32>, args: &[Term<'_>]) -> Option<OwnedTerm>,
 }
 kvik_state::vm_state! {
     static FUNCTIONS: OnceLock<NativeFunctions> = OnceLock::new();
@@ -61,11 +61,17 @@ fn kind(tag: &str, who: Term<'_>) -> Option<&'static str> {
         _ => "procs",
     })
 }
-fn call(m: Atom, base: &str, kind: Option<&str>, args: &[Term<'_>]) -> Option<OwnedTerm> {
+fn call(
+    m: Atom,
+    base: &str,
+    kind: Option<&str>,
+    caller: Option<u32>,
+    args: &[Term<'_>],
+) -> Option<OwnedTerm> {
     let f = FUNCTIONS.get()?;
     let special = kind.map(|kind| format!("{base}_{kind}"));
     let special = special.filter(|name| (f.has)(m, name, args.len()));
-    (f.call)(m, special.as_deref().unwrap_or(base), args)
+    (f.call)(m, special.as_deref().unwrap_or(base), caller, args)
 }
 
 fn is_named(answer: &OwnedTerm, name: &str) -> bool {
@@ -74,7 +80,7 @@ fn is_named(answer: &OwnedTerm, name: &str) -> bool {
 /// Whether the tracer still takes events about a process or port.
 pub fn status(t: &TracerModule, who: Term<'static>) -> TracerAnswer {
     let args = [atom("trace_status"), t.state.term(), who];
-    match call(t.module, "enabled", None, &args) {
+    match call(t.module, "enabled", None, None, &args) {
         Some(answer) if !is_named(&answer, "remove") => TracerAnswer::Trace,
         _ => TracerAnswer::Remove,
     }
@@ -82,7 +88,7 @@ pub fn status(t: &TracerModule, who: Term<'static>) -> TracerAnswer {
 /// Whether it takes this event.
 pub fn enabled(t: &TracerModule, who: Term<'static>, tag: &str) -> TracerAnswer {
     let args = [atom(tag), t.state.term(), who];
-    match call(t.module, "enabled", kind(tag, who), &args) {
+    match call(t.module, "enabled", kind(tag, who), None, &args) {
         Some(a) if is_named(&a, "trace") => TracerAnswer::Trace,
         Some(a) if is_named(&a, "remove") => TracerAnswer::Remove,
         _ => TracerAnswer::Discard,
@@ -104,7 +110,13 @@ pub fn tell(
     options.extend(scheduler_id(&h, flags).map(|n| (am::scheduler_id.into(), n)));
     options.extend(stamp(flags).map(|s| (am::timestamp.into(), atom(s))));
     let args = [atom(tag), t.state.term(), who, e.what, h.map(&options)];
-    call(t.module, "trace", kind(tag, who), &args).is_some()
+    let kind = kind(tag, who);
+    call(t.module, "trace", kind, caller(kind, who), &args).is_some()
+}
+/// The process that causes an event of a kind about itself. Other events may come from anywhere.
+fn caller(kind: Option<&str>, who: Term<'_>) -> Option<u32> {
+    let its_own = matches!(kind?, "call" | "send" | "running_procs" | "garbage_collection");
+    who.as_local_pid().filter(|_| its_own)
 }
 /// The name of the time stamp that it is to add.
 fn stamp(flags: u32) -> Option<&'static str> {
@@ -115,5 +127,25 @@ fn stamp(flags: u32) -> Option<&'static str> {
         f if f & bit::STRICT != 0 => Some("strict_monotonic"),
         f if f & bit::MONOTONIC != 0 => Some("monotonic"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_a_process_about_itself_have_a_caller() {
+        let (process, port) = (Term::local_pid(7), Term::local_port(7));
+        let of = |tag, who| caller(kind(tag, who), who);
+        for tag in ["call", "return_to", "exception_from", "send", "in", "out", "gc_minor_end"] {
+            assert_eq!(of(tag, process), Some(7), "{tag}");
+        }
+        for tag in ["receive", "spawned", "exit", "link", "seq_trace"] {
+            assert_eq!(of(tag, process), None, "{tag}");
+        }
+        for tag in ["send", "in", "open"] {
+            assert_eq!(of(tag, port), None, "{tag}");
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! `+M…`: settings of OTP's allocators. kvik has a single allocator without settings, but rejects
 //! the same flags as OTP.
 
+use kvik_release::Span;
+
 use super::numbers::leading;
 use super::{ensure, Read};
 
@@ -79,6 +81,9 @@ const OTHERS: &[(&str, Kind)] = &[
     ("ummc", ANY),
     ("usac", Boolean),
 ];
+/// The same for settings that not every release has.
+const NEWER: &[(&str, Kind, Span)] =
+    &[("Mlp", OneOf(&["on", "off"]), Span::since(27)), ("umadtn", Boolean, Span::since(29))];
 /// The letters of the allocators; `u` stands for all.
 const LETTERS: &str = "uBDEFHILRSTZ";
 /// Allocators whose carriers cannot migrate and which cannot be disabled.
@@ -90,7 +95,9 @@ pub fn check(name: &str, value: &str) -> Read {
     if name.starts_with("Ym") {
         return Ok(());
     }
-    if let Some((setting, kind)) = OTHERS.iter().find(|s| name.starts_with(s.0)) {
+    let newer = NEWER.iter().filter(|s| s.2.has(kvik_release::current()));
+    let mut others = OTHERS.iter().copied().chain(newer.map(|s| (s.0, s.1)));
+    if let Some((setting, kind)) = others.find(|s| name.starts_with(s.0)) {
         return kind.check(name, setting.len(), value);
     }
     if let Some(given) = name.strip_prefix("dai") {

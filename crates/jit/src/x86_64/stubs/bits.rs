@@ -186,6 +186,10 @@ impl Maker {
         a.place(sub);
         a.mov_rm(RCX, RDI, 24 - BOXED);
         a.shr(RCX, 4);
+        if kvik_release::current().rejects_bitstrings() {
+            a.test8_ri(RCX, 7);
+            a.jcc(Cc::Ne, none);
+        }
         a.place(found);
         a.mov_rr(RAX, RCX);
         a.alu_rr(Alu::Sub, RAX, RSI);

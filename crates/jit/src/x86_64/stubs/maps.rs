@@ -21,7 +21,7 @@ const HEAD: i32 = 3;
 pub struct MapStubs {
     /// The value of any key. Otherwise: not a map, or no such key.
     pub find: Label,
-    /// The same for an immediate key whose hash is in `ecx`.
+    /// The same for an immediate key whose hash is in `rcx`.
     pub find_hashed: Label,
     /// The same for a key that is not immediate.
     pub find_deep: Label,

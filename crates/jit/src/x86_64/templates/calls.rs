@@ -78,6 +78,10 @@ impl<'m> Compiler<'m> {
         match (e.module, e.function, e.arity) {
             (am::erlang, am::setelement, 3) => self.set_element(e, frame),
             (am::erlang, am::put, 2) => self.put_in_dictionary(e, frame),
+            (am::erlang, am::hibernate, 0) if kvik_release::current().has_hibernate_0() => {
+                self.hibernate(frame);
+                Ok(())
+            }
             _ => self.call_export(e, frame),
         }
     }
@@ -102,6 +106,17 @@ impl<'m> Compiler<'m> {
             }
         }
         Ok(())
+    }
+
+    /// `erlang:hibernate/0`, which is an instruction in OTP too: its caller keeps its frame, and
+    /// calls of it are not traced.
+    fn hibernate(&mut self, frame: Option<u64>) {
+        let awake = self.a.label();
+        self.a.lea_label(RAX, awake);
+        self.a.mov_ri(RCX, 1);
+        self.a.jmp_abs(self.stubs.hibernate);
+        self.come_back(awake);
+        self.end_tail_call(frame);
     }
 
     /// `setelement/3` inline, unless it would fail or is traced.

@@ -1,6 +1,6 @@
 //! Jumps, comparisons, selection by value.
 
-use kvik_beam::{Arg, Op, Opcode};
+use kvik_beam::{Arg, Op, Opcode, MAX_TUPLE};
 use kvik_term::word::{header, is_immediate, TAG_BOXED, TUPLE};
 use kvik_term::CodeAddress;
 
@@ -159,7 +159,10 @@ impl<'m> Compiler<'m> {
         let mut words = Vec::new();
         for pair in list.chunks_exact(2) {
             let [Arg::U(n), Arg::Label(l)] = *pair else { return Err(self.refuse("select")) };
-            words.push((header(TUPLE, n as usize), self.label(l)?));
+            // The code may name a size that no tuple has.
+            if n <= MAX_TUPLE {
+                words.push((header(TUPLE, n as usize), self.label(l)?));
+            }
         }
         words.sort_by_key(|p| p.0);
         self.search(RSI, &words, fail);

@@ -1,6 +1,6 @@
 //! Frames, moves, lists and tuples.
 
-use kvik_beam::{Arg, Op, Opcode};
+use kvik_beam::{Arg, Op, Opcode, MAX_TUPLE};
 use kvik_term::am;
 use kvik_term::word::{header, NIL, TAG_BOXED, TAG_LIST, TUPLE};
 
@@ -51,6 +51,11 @@ impl<'m> Compiler<'m> {
             }
             (Opcode::GetHd, [s, d]) => self.part(*s, *d, 0),
             (Opcode::GetTl, [s, d]) => self.part(*s, *d, 8),
+            (Opcode::GetTupleElement, [_, Arg::U(MAX_TUPLE..), _])
+            | (Opcode::SetTupleElement, [_, _, Arg::U(MAX_TUPLE..)]) => {
+                self.trap();
+                Ok(())
+            }
             (Opcode::GetTupleElement, [s, Arg::U(n), d]) => self.element(*s, *n, *d),
             (Opcode::SetTupleElement, [v, t, Arg::U(n)]) => {
                 let r = self.tuple_of(*t, *n)?;
@@ -122,7 +127,8 @@ impl<'m> Compiler<'m> {
         self.a.mov_rm(into, r, offset - TAG_LIST as i32);
         self.store(d, into)
     }
-    /// A register with a tuple that has an element of that index, tested unless proved.
+    /// A register with a tuple that has an element of that index (below `MAX_TUPLE`), tested unless
+    /// proved.
     fn tuple_of(&mut self, s: Arg, n: u64) -> Result<R, crate::LoadError> {
         let r = self.src(s, RDI)?;
         if self.proof.checked_needed(self.at) {
@@ -131,7 +137,7 @@ impl<'m> Compiler<'m> {
             self.a.alu32_ri(Alu::Cmp, RAX, kind_byte(TUPLE));
             self.a.jcc(Cc::Ne, bad);
             self.a.mov_rm(RAX, r, -(TAG_BOXED as i32));
-            self.a.alu_ri(Alu::Cmp, RAX, header(TUPLE, n as usize + 1) as i32);
+            self.cmp_word(RAX, header(TUPLE, n as usize + 1));
             self.a.jcc(Cc::B, bad);
             self.impossible(bad);
         }

@@ -2,7 +2,7 @@
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::word::{header, is_immediate, small, FLAT_MAP, HAMT, TAG_BOXED};
-use kvik_term::{am, hash, Export, Term};
+use kvik_term::{am, cmp, hash, Export, Term};
 
 use crate::compiler::{same_register, Compiler, EmitResult};
 use crate::rt;
@@ -53,7 +53,7 @@ impl<'m> Compiler<'m> {
             Some(w) => {
                 // SAFETY: a constant is an immediate or one of the module's literals.
                 let t: Term<'_> = unsafe { Term::from_word(w) };
-                self.a.mov_ri(RCX, hash::internal(t, 0) as u64);
+                self.a.mov_ri(RCX, hash::of_key(t));
                 if is_immediate(w) {
                     self.stubs.map_find_hashed
                 } else {
@@ -174,8 +174,11 @@ impl<'m> Compiler<'m> {
         self.a.mov_ri(RAX, keys.word());
         self.a.mov_mr(HTOP, 16, RAX);
         for pair in put.pairs.chunks_exact(2) {
-            let key = self.constant(pair[0]);
-            let place = sorted.iter().position(|k| Some(k.word()) == key);
+            let place = self.constant(pair[0]).and_then(|key| {
+                // SAFETY: a constant is an immediate or one of the module's literals.
+                let key: Term<'_> = unsafe { Term::from_word(key) };
+                sorted.iter().position(|k| cmp::eq_exact(*k, key))
+            });
             let at = 24 + 8 * place.ok_or_else(|| self.refuse("key"))? as i32;
             self.put_word(at, pair[1])?;
         }

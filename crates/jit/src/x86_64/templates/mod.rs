@@ -6,6 +6,7 @@ mod calls;
 mod control;
 mod coverage;
 mod data;
+mod debugger;
 mod entry;
 mod exceptions;
 mod floats;

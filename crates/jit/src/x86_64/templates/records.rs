@@ -2,10 +2,12 @@
 //! native code; the runtime does the rest.
 
 use kvik_beam::{Arg, Op, Opcode};
-use kvik_code::RecordInfo;
+use kvik_code::{record_entry, ForeignRecord, RecordInfo, RecordName, RecordSite};
 use kvik_term::record::FIRST_KEY;
-use kvik_term::word::{header, NONE, RECORD, TAG_BOXED};
+use kvik_term::word::{fits_small, header, NONE, RECORD, TAG_BOXED};
 use kvik_term::{am, cmp, Atom, RecordDef, Term};
+
+use std::sync::Arc;
 
 use crate::compiler::{same_register, Compiler, EmitResult};
 use crate::rt;
@@ -15,6 +17,8 @@ use crate::x86_64::HTOP;
 
 /// A record of more fields is made by the runtime.
 const MOST_INLINE: usize = 64;
+/// The same for one of another module, whose number of fields is not known.
+const MOST_CACHED: usize = 16;
 
 /// Offsets from a boxed pointer: the definition of a record, its first value; in a definition its
 /// module, its name, and whether it is exported.
@@ -23,6 +27,10 @@ const VALUES: i32 = 16 - TAG_BOXED as i32;
 const MODULE: i32 = 8 * 3 - TAG_BOXED as i32;
 const NAME: i32 = 8 * 4 - TAG_BOXED as i32;
 const EXPORTED: i32 = 8 * FIRST_KEY as i32 - TAG_BOXED as i32;
+
+/// Where a header has the number of words behind it.
+const HEADER_WORDS: u8 = 8;
+const _: () = assert!(header(0, 1) >> HEADER_WORDS == 1);
 
 /// A field of an instruction: its key, the operand with the key, the other operand.
 type Field = (Atom, Arg, Arg);
@@ -56,7 +64,7 @@ impl<'m> Compiler<'m> {
                 let put = Put { fields: self.fields(list)?, list, live: *live, to: *to };
                 match (id, s) {
                     (Arg::Atom(_), Arg::Nil) => self.own_record(*id, put),
-                    (_, Arg::Nil) => self.put_record(records::create, *id, &put),
+                    (_, Arg::Nil) => self.foreign_record(*id, put),
                     _ => self.changed_record(*id, *s, put),
                 }
             }
@@ -101,6 +109,17 @@ impl<'m> Compiler<'m> {
             _ => self.atom_of(id)?,
         };
         self.records.iter().position(|r| r.name == name)
+    }
+    /// The same as what an instruction that reads a field admits.
+    fn record_name(&self, id: Arg) -> Option<RecordName> {
+        if let Arg::Literal(i) = id {
+            let [module, name] = self.literals.get(i as usize)?.as_tuple_n()?;
+            return Some(RecordName::Of(module.as_atom()?, name.as_atom()?));
+        }
+        Some(match self.atom_of(id)? {
+            am::underscore => RecordName::Any,
+            name => RecordName::Own(name),
+        })
     }
     /// The indexes in a record's values of these keys, if it has all.
     fn indexes(&self, record: usize, keys: &[Arg]) -> Option<(Term<'m>, Vec<i32>)> {
@@ -197,31 +216,59 @@ impl<'m> Compiler<'m> {
     }
     fn find_values(&mut self, fail: Label, s: Arg, pairs: &[[Arg; 2]]) -> EmitResult {
         for [key, to] in pairs {
+            let key = self.atom_of(*key).ok_or_else(|| self.refuse("field"))?;
             self.load(s, RSI)?;
-            self.load(*key, RDX)?;
-            self.find_lean(records::find);
-            self.none_fails(Some(fail));
+            let found = self.cached_value(RecordName::Any, key, move |c| {
+                c.none_fails(Some(fail));
+                Ok(())
+            });
+            self.a.place(found);
             self.store(*to, RAX)?;
         }
         Ok(())
     }
 
-    /// Calls a function that reads terms only: a record in `rsi`, more in `rdx` and `rcx`.
-    fn find_lean(&mut self, f: rt::Lean) {
-        self.a.mov_ri(RAX, f as usize as u64);
-        self.a.call_abs(self.stubs.lean_alloc);
+    /// Loads the value of a field of the record in `rsi` to `rax`, by an inline cache; where that
+    /// has another definition the runtime finds it, and `found` may end with the jump to the
+    /// returned label if there is a value.
+    fn cached_value(
+        &mut self,
+        name: RecordName,
+        key: Atom,
+        found: impl FnOnce(&mut Compiler<'m>) -> EmitResult + 'm,
+    ) -> Label {
+        let site = self.record_site(name, key);
+        let (other, back) = (self.a.label(), self.a.label());
+        self.cached_index(site, RSI, DEFINITION, other);
+        self.a.mov_r_idx(RAX, RSI, RAX, 3, VALUES);
+        self.later(move |c| {
+            c.a.place(other);
+            c.find_lean();
+            found(c)?;
+            c.a.jmp(back);
+            Ok(())
+        });
+        back
     }
 
     /// `get_record_field`: source, name and key.
     fn record_field(&mut self, fail: Option<Label>, args: [Arg; 3], to: Arg) -> EmitResult {
         let [s, id, key] = args;
+        let Some(name) = self.record_name(id) else {
+            self.call_rt(records::field, &args, 0)?;
+            self.none_fails(fail);
+            return self.store(to, RAX);
+        };
+        let atom = self.atom_of(key).ok_or_else(|| self.refuse("field"))?;
         let by_runtime = move |c: &mut Compiler<'m>| {
             let (absent, found) = (c.a.label(), c.a.label());
-            for (arg, r) in args.into_iter().zip([RSI, RDX, RCX]) {
-                c.load(arg, r)?;
-            }
-            c.find_lean(records::readable);
-            c.none_fails(Some(absent));
+            c.load(s, RSI)?;
+            c.one_of(RSI, &[RECORD], absent);
+            let cached = c.cached_value(name, atom, move |c| {
+                c.none_fails(Some(absent));
+                Ok(())
+            });
+            c.a.place(cached);
             c.a.place(found);
             c.store(to, RAX)?;
             c.later(move |c| {
@@ -262,6 +309,102 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
+    /// A new record of another module, by `{Module, Name}`.
+    fn foreign_record(&mut self, id: Arg, put: Put<'m>) -> EmitResult {
+        let Some(RecordName::Of(module, name)) = self.record_name(id) else {
+            return self.raise_by(records::no_record, &[id], 0);
+        };
+        let address = std::ptr::from_ref(record_entry(module, name)) as i64;
+        debug_assert!(fits_small(address));
+        self.cached_record(records::create, Arg::Int(address), put, move |c, other| {
+            c.a.mov_ri(RSI, address as u64);
+            c.a.mov_rm(RSI, RSI, ForeignRecord::PROTOTYPE as i32);
+            c.a.test_rr(RSI, RSI);
+            c.a.jcc(Cc::E, other);
+            Ok(())
+        })
+    }
+    /// A record like the one that `source` loads to `rsi`, but for the fields of `put`, whose
+    /// indexes are cached. The runtime makes one that the caches don't know, and fills them from
+    /// it: so a definition in the cache of a new record is one of which it has all required fields.
+    fn cached_record(
+        &mut self,
+        f: rt::Fun,
+        first: Arg,
+        put: Put<'m>,
+        source: impl FnOnce(&mut Compiler<'m>, Label) -> EmitResult,
+    ) -> EmitResult {
+        if put.fields.is_empty() || !put.sources_live(first) {
+            return self.put_record(f, first, &put);
+        }
+        let (other, back) = (self.a.label(), self.a.label());
+        self.need(MOST_CACHED + 2, put.live);
+        source(self, other)?;
+        self.a.mov_rm(RDX, RSI, -(TAG_BOXED as i32));
+        self.a.shr(RDX, HEADER_WORDS);
+        self.a.alu_ri(Alu::Cmp, RDX, MOST_CACHED as i32 + 1);
+        self.a.jcc(Cc::A, other);
+        let copy = self.a.here();
+        self.a.mov_r_idx(RAX, RSI, RDX, 3, -(TAG_BOXED as i32));
+        self.a.mov_idx_r(HTOP, RDX, 3, 0, RAX);
+        self.a.alu_ri(Alu::Sub, RDX, 1);
+        self.a.jcc(Cc::Ns, copy);
+        let mut sites = Vec::with_capacity(put.fields.len());
+        for (key, _, value) in &put.fields {
+            let site = self.record_site(RecordName::Any, *key);
+            self.cached_index(site, HTOP, 8, other);
+            let value = self.src(*value, RDX)?;
+            self.a.mov_idx_r(HTOP, RAX, 3, 16, value);
+            sites.push(site);
+        }
+        self.a.mov_rm(RDX, HTOP, 0);
+        self.a.shr(RDX, HEADER_WORDS);
+        let into = self.dst(put.to, RAX);
+        self.a.lea(into, HTOP, TAG_BOXED as i32);
+        self.a.lea_idx(HTOP, HTOP, RDX, 3, 8);
+        self.store(put.to, into)?;
+        self.a.place(back);
+        self.later(move |c| {
+            c.a.place(other);
+            c.put_record(f, first, &put)?;
+            for site in sites {
+                let filled = c.a.label();
+                c.a.mov_ri(RDX, site);
+                let (misses, most) = (RecordSite::MISSES as i32, RecordSite::MOST_MISSES as i32);
+                c.a.alu32_mi(Alu::Cmp, RDX, misses, most);
+                c.a.jcc(Cc::Ae, filled);
+                c.load(put.to, RSI)?;
+                c.find_lean();
+                c.a.place(filled);
+            }
+            c.a.jmp(back);
+            Ok(())
+        });
+        Ok(())
+    }
+    /// The address of a new inline cache.
+    fn record_site(&mut self, name: RecordName, key: Atom) -> u64 {
+        let site = RecordSite::new(name, key);
+        let address = Arc::as_ptr(&site) as u64;
+        self.record_sites.push(site);
+        address
+    }
+    /// Loads the index of the site's key to `rax`, and the site's address to `rdx`, if the cache has
+    /// the definition at an address; else jumps to `other`.
+    fn cached_index(&mut self, site: u64, base: R, at: i32, other: Label) {
+        self.a.mov_ri(RDX, site);
+        self.a.mov_rm(RAX, RDX, RecordSite::CELL as i32);
+        self.a.mov_rr(RCX, RAX);
+        self.a.shr(RCX, RecordSite::INDEX_BITS as u8);
+        self.a.alu_rm(Alu::Cmp, RCX, base, at);
+        self.a.jcc(Cc::Ne, other);
+        self.a.alu32_ri(Alu::And, RAX, (1 << RecordSite::INDEX_BITS) - 1);
+    }
+    /// Looks up a field of the record in `rsi` for the site in `rdx`, which may note where it is.
+    fn find_lean(&mut self) {
+        self.a.mov_ri(RAX, records::find as rt::Lean as usize as u64);
+        self.a.call_abs(self.stubs.lean_alloc);
+    }
     /// A new record of the module itself.
     fn own_record(&mut self, id: Arg, put: Put<'m>) -> EmitResult {
         let at = self.records.iter().position(|r| Some(r.name) == self.atom_of(id));
@@ -311,7 +454,11 @@ impl<'m> Compiler<'m> {
         let count = |t: Term<'_>| RecordDef::of(t).map_or(0, |d| d.keys().len());
         let inline = known.filter(|(d, _)| count(*d) <= MOST_INLINE && put.sources_live(s));
         let Some((definition, indexes)) = inline else {
-            return self.put_record(records::update, s, &put);
+            return self.cached_record(records::update, s, put, move |c, other| {
+                c.load(s, RSI)?;
+                c.one_of(RSI, &[RECORD], other);
+                Ok(())
+            });
         };
         let (n, other, back) = (count(definition), self.a.label(), self.a.label());
         self.need(n + 2, put.live);

@@ -63,7 +63,9 @@ impl<'m> Compiler<'m> {
             (Opcode::IsPort, _) => self.local_or_external(s, r, TAG_PORT, 1, fail)?,
             (Opcode::IsFloat, _) => self.one_of(r, &[FLOAT], fail),
             (Opcode::IsTuple, _) => self.one_of(r, &[TUPLE], fail),
-            (Opcode::IsBitstr, _) => self.one_of(r, &[REFC_BIN, HEAP_BIN, SUB_BIN], fail),
+            (Opcode::IsBitstr, _) => {
+                self.one_of(r, &[REFC_BIN, HEAP_BIN, SUB_BIN, MATCH_CTX], fail)
+            }
             (Opcode::IsFunction, _) => self.one_of(r, &[FUN, EXPORT], fail),
             (Opcode::IsAnyNativeRecord, _) => self.one_of(r, &[RECORD], fail),
             (Opcode::IsNativeRecord, &[module, name]) => {

@@ -33,7 +33,7 @@ impl<'m> Compiler<'m> {
             EnsureAtLeast { bits, unit } => self.ensure_at_least(c, bits, unit, fail),
             EnsureExactly { bits } => {
                 self.bits_left(c)?;
-                self.a.alu_ri(Alu::Cmp, RAX, bits as i32);
+                self.alu_bits(Alu::Cmp, bits);
                 self.a.jcc(Cc::Ne, fail);
                 Ok(())
             }
@@ -83,6 +83,17 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
+    /// `rax` and a number of bits, which may be wider than an immediate operand.
+    fn alu_bits(&mut self, op: Alu, bits: u64) {
+        match i32::try_from(bits) {
+            Ok(bits) => self.a.alu_ri(op, RAX, bits),
+            Err(_) => {
+                self.a.mov_ri(RSI, bits);
+                self.a.alu_rr(op, RAX, RSI);
+            }
+        }
+    }
+
     /// How many bits are left, in `rax`.
     fn bits_left(&mut self, c: Arg) -> EmitResult {
         let r = self.context(c)?;
@@ -94,7 +105,7 @@ impl<'m> Compiler<'m> {
     fn ensure_at_least(&mut self, c: Arg, bits: u64, unit: u64, fail: Label) -> EmitResult {
         self.bits_left(c)?;
         // A negative remainder means too few bits.
-        self.a.alu_ri(Alu::Sub, RAX, bits as i32);
+        self.alu_bits(Alu::Sub, bits);
         self.a.jcc(Cc::B, fail);
         if unit.is_power_of_two() {
             self.odd_bits(RAX, unit, fail);
