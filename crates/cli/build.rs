@@ -22,15 +22,26 @@ fn git(args: &[&str]) -> Option<String> {
     output.status.success().then(|| text.trim().to_owned())
 }
 
-/// The commit, if the sources are a git checkout. HEAD's log grows with each commit.
+/// In an archive that git made of a commit, this file holds that commit.
+const ARCHIVED: &str = "commit.txt";
+
+/// The commit of these sources: of the git checkout that they are, or of the archive. HEAD's log
+/// grows with each commit.
 fn commit() {
-    let commit = git(&["rev-parse", "--short=12", "HEAD"]);
-    let text = commit.map(|c| format!(" ({c})")).unwrap_or_default();
+    let top = |path: String| std::fs::canonicalize(path).ok();
+    let is_checkout = top("../..".into()) == git(&["rev-parse", "--show-toplevel"]).and_then(top);
+    let checked_out = || git(&["rev-parse", "HEAD"]).filter(|_| is_checkout);
+    let archived = || std::fs::read_to_string(ARCHIVED).ok().filter(|text| !text.starts_with('$'));
+    let text = match checked_out().or_else(archived) {
+        Some(commit) => format!(" ({})", &commit[..commit.len().min(12)]),
+        None => String::new(),
+    };
     println!("cargo:rustc-env=KVIK_COMMIT={text}");
-    let log = git(&["rev-parse", "--git-path", "logs/HEAD"]);
+    let log = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|_| is_checkout);
     if let Some(path) = log.filter(|path| Path::new(path).exists()) {
         println!("cargo:rerun-if-changed={path}");
     }
+    println!("cargo:rerun-if-changed={ARCHIVED}");
 }
 
 fn main() {

@@ -30,15 +30,17 @@ const WITH_VALUE: &[&str] = &[
     "sbwtdcpu", "sbwtdio", "sbwt", "scl", "sct", "secio", "sfwi", "stbt", "swct", "swtdcpu",
     "swtdio", "swt", "sws", "sss", "sssdcpu", "sssdio", "spp", "sub", "hms", "hmbs", "hpds",
     "hmax", "hmaxk", "hmaxel", "hmaxib", "hmqd", "pad", "h", "rg", "pc", "zdbbl", "zdntgc",
-    "zebwt", "zhft", "zosrl", "web",
+    "zebwt", "zhft", "zosrl", "web", "Dibpl",
 ];
+/// Whatever begins with this takes a value.
+const INSTRUMENTATION: &str = "Di";
 /// A flag whose value is a directory.
 const DIRECTORY: &str = "JPperfdirectory";
 /// `+` flags without a value.
 const BARE: &[&str] = &[
     "B", "Bi", "Bc", "Bd", "c", "d", "ec", "r", "v", "V", "H", "L", "ssrct", "fnl", "fnlw", "fnli",
     "fnle", "fnu", "fna", "fnui", "fnue", "fnuw", "fnai", "fnae", "fnaw", "We", "Ww", "Wi", "ns",
-    "na", "nd",
+    "na", "nd", "D",
 ];
 /// Flags whose value must be in the same word.
 const WITH_VALUE_BEHIND: &[&str] = &["dcg"];
@@ -52,7 +54,7 @@ const ALLOCATORS: &str = "uBIDEFHLRSTZ";
 /// Other memory settings: the text after `+M`.
 const MEMORY: &[&str] = &[
     "ea", "ummc", "uycs", "usac", "im", "is", "lpm", "Mamcbf", "Mrmcbf", "Mmcs", "Mscs", "Mscrfsd",
-    "Msco", "Mscrpm", "Ye", "Ym", "Ytp", "Ytt", "Iscs", "Xscs", "dai",
+    "Msco", "Mscrpm", "Mlp", "umadtn", "Ye", "Ym", "Ytp", "Ytt", "Iscs", "Xscs", "dai",
 ];
 
 /// A VM flag as words of a command line.
@@ -149,7 +151,8 @@ fn vm_flag(
 ) -> Result<(), String> {
     let name = &flag[1..];
     let text = |v: OsString| v.to_string_lossy().into_owned();
-    let value = if WITH_VALUE.contains(&name) || name == DIRECTORY || is_allocator_flag(name) {
+    let with_value = WITH_VALUE.contains(&name) || name == DIRECTORY || is_allocator_flag(name);
+    let value = if with_value || name.starts_with(INSTRUMENTATION) {
         let v = it.next_if(|v| v != "--").ok_or(format!("Missing argument(s) for '{flag}'."))?;
         Some(text(v))
     } else if let Some(value) = name.strip_prefix("fn").filter(|_| !BARE.contains(&name)) {
@@ -160,7 +163,7 @@ fn vm_flag(
         it.next_if(|v| v == "i" || v == "c" || v == "d").map(text)
     } else if BARE.contains(&name) {
         None
-    } else if name.starts_with('M') {
+    } else if name.starts_with(['M', 'D']) {
         // The value is part of the name, or the flag is unknown.
         None
     } else if let Some(short) = attached(name) {

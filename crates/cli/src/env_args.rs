@@ -62,30 +62,38 @@ fn take_start(own: &mut Vec<OsString>) -> Vec<OsString> {
     start
 }
 
-/// All arguments in order of evaluation, those after `-extra` and after `-S` last.
+/// All arguments in order of evaluation, those after `-extra` and after `-S` last. Until the release is
+/// known, `-S` is taken for the flag that it is in newer ones. `--` ends each source, so that a flag gets
+/// no arguments from the next.
 pub fn gather(
     command_line: Vec<OsString>,
     env: impl Fn(&str) -> Option<OsString>,
     release: Option<&Release>,
 ) -> Result<Vec<OsString>, String> {
-    let from_env = |name: &str| env(name).map(|v| split(v.as_bytes(), false)).unwrap_or_default();
+    let has_start = release.is_none_or(Release::has_start_flag);
+    let from_env = |name: &str| {
+        let mut all = env(name).map(|v| split(v.as_bytes(), false)).unwrap_or_default();
+        let ends = !has_start || !has_extra(&all);
+        if ends && !all.is_empty() {
+            all.push("--".into());
+        }
+        all
+    };
     let of_release = release.map(|r| from_env(&flags_of(r))).unwrap_or_default();
     let mut sources = vec![of_release, from_env("ERL_AFLAGS")];
     let zflags = [from_env("ERL_FLAGS"), from_env("ERL_ZFLAGS")];
-    let behind = zflags.iter().any(|s| !s.is_empty());
     let mut own = command_line;
-    let mut start = match release.is_some_and(Release::has_start_flag) {
-        true => take_start(&mut own),
-        false => Vec::new(),
-    };
-    if behind && !own.is_empty() && !own.iter().any(|a| a == "-extra") {
-        own.push("--".into());
-    }
+    let mut start = if has_start { take_start(&mut own) } else { Vec::new() };
+    let others = sources.iter().chain(&zflags).any(|s| !s.is_empty());
+    let ended = !own.is_empty() && (has_start || others || has_file(&own));
     sources.push(own);
+    sources.extend(ended.then(|| vec!["--".into()]));
     sources.extend(zflags);
     let (mut args, mut extra) = (Vec::new(), Vec::new());
     for s in sources {
+        let ends = has_start && has_extra(&s);
         expand(s, &mut args, &mut extra, 0)?;
+        args.extend(ends.then(|| "--".into()));
     }
     if !extra.is_empty() {
         args.push("-extra".into());
@@ -93,6 +101,16 @@ pub fn gather(
     }
     args.append(&mut start);
     Ok(args)
+}
+
+/// Whether `-extra` ends the arguments of a source.
+fn has_extra(source: &[OsString]) -> bool {
+    (0..source.len()).any(|i| source[i] == "-extra" && (i == 0 || source[i - 1] != "-args_file"))
+}
+
+/// Whether arguments come from a file.
+fn has_file(source: &[OsString]) -> bool {
+    source.iter().take_while(|a| *a != "-extra").any(|a| a == "-args_file")
 }
 
 /// The name of the variable with arguments for one release: `ERL_OTP27_FLAGS`.
@@ -142,7 +160,7 @@ mod tests {
         let own = ["-b", "-S", "m", "--", "-S", "+x"].map(OsString::from).to_vec();
         let [old, new] = [&kvik_release::RELEASES[0], &kvik_release::RELEASES[1]];
         let args = gather(own.clone(), env, Some(new)).unwrap();
-        let expected = ["-b", "--", "--", "-last", "++S", "m", "\\--", "-S", "+x"];
+        let expected = ["-b", "--", "--", "-last", "--", "++S", "m", "\\--", "-S", "+x"];
         assert_eq!(args, expected.map(OsString::from));
         let args = gather(own, env, Some(old)).unwrap();
         assert_eq!(args[..3], ["-b", "-S", "m"].map(OsString::from));
@@ -163,7 +181,13 @@ mod tests {
         let release = &kvik_release::RELEASES[0];
         let flags = |n: &str| (n == flags_of(release)).then(|| "-of release".into());
         let own = gather(vec!["x".into()], flags, Some(release)).unwrap();
-        assert_eq!(own, ["-of", "release", "x"].map(OsString::from));
-        assert_eq!(args, ["-first", "-mid", "-last", "-extra", "x", "y"].map(OsString::from));
+        assert_eq!(own, ["-of", "release", "--", "x", "--"].map(OsString::from));
+        let expected = ["-first", "--", "-mid", "--", "--", "-last", "--", "-extra", "x", "y"];
+        assert_eq!(args, expected.map(OsString::from));
+        let plain = |n: &str| ["ERL_AFLAGS", "ERL_FLAGS"].contains(&n).then(|| "a".into());
+        let own = ["-m", "-extra", "x"].map(OsString::from).to_vec();
+        let args = gather(own.clone(), plain, Some(release)).unwrap();
+        assert_eq!(args, ["a", "--", "-m", "--", "a", "--", "-extra", "x"].map(OsString::from));
+        assert_eq!(gather(own.clone(), |_| None, Some(release)).unwrap(), own);
     }
 }

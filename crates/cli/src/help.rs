@@ -1,29 +1,36 @@
-//! Help texts: `--help`, `--version`, and the message for an unknown command.
+//! Help texts: `--help`, `--version`, and the message for an unknown command. The manual page and
+//! what shells complete are made of these texts.
 
-use std::ffi::OsStr;
+mod completions;
+mod entries;
+mod man_page;
+
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use crate::otp_root;
 
 /// One screen: 24 lines of at most 80 columns.
 pub const HELP: &str = "\
-kvik: a virtual machine for Erlang. It takes erl's arguments and runs OTP's .beam
-files.
+kvik: a virtual machine for Erlang. It takes erl's arguments and runs OTP's files.
 
   kvik [ARGS]                 as `erl ARGS`: without arguments, Erlang's shell
   kvik run FILE.erl [ARGS]    compile a file in memory and call its main/1
   kvik erlc FILE.erl          compile to .beam (also: escript, dialyzer, typer,
                               ct_run, each with OTP's own options)
+  kvik build TARGET -o FILE   one executable of a module, escript, application, release
   kvik shims DIR              write erl, erlc, escript … into DIR, for rebar3, mix
                               and releases: PATH=DIR:$PATH
   kvik sched [-- CMD]         live histogram of what scheduling costs
   kvik bench [EXPERIMENT]     measure kvik beside OTP, Java, Go, tokio and C
+  kvik doctor [DIR]           what OTP, limits and NIFs there are; with DIR, whether
+                              the compiled code below it runs on kvik
   kvik help [COMMAND]         this text, or a command's
   kvik --version              version of kvik and of the OTP that it found
 
 Options of kvik's own, besides erl's (`man erl`):
-  --root DIR                  where OTP is; else $KVIK_OTP_ROOT, $ROOTDIR, the
-                              system's lib/erlang, .otp/
+  --root DIR                  where OTP is; else $KVIK_OTP_ROOT, $ROOTDIR, the newest
+                              in the system's lib/erlang and in .otp/
   --otp RELEASE               which OTP to look for there; else $KVIK_OTP
   +web IP:PORT                serve a live page of what the node does
 
@@ -41,11 +48,21 @@ usage: kvik shims DIR
 Writes erl, erlc, escript, dialyzer, typer and ct_run into DIR, links to this kvik, and
 DIR/root, a root of OTP whose machine is kvik. Tools use them by PATH=DIR:$PATH.";
 
+const HELP_HELP: &str = "\
+usage: kvik help [COMMAND]
+
+Prints what commands there are, or the help text of one.
+
+  --man                 print the manual page, kvik(1)
+  --completions SHELL   print what bash, zsh or fish needs to complete kvik's commands";
+
 /// The commands of `kvik`, with the help text of those that do not print it themselves.
 pub const COMMANDS: &[(&str, Option<&str>)] = &[
     ("bench", None),
+    ("build", Some(crate::build::HELP)),
     ("ct_run", None),
     ("dialyzer", None),
+    ("doctor", Some(crate::doctor::HELP)),
     ("erlc", None),
     ("escript", None),
     ("help", Some(HELP)),
@@ -60,6 +77,33 @@ pub fn of(command: &str) -> Option<&'static str> {
     COMMANDS.iter().find(|(name, _)| *name == command).and_then(|(_, text)| *text)
 }
 
+/// The help text of any command that has one.
+fn text(command: &str) -> Option<&'static str> {
+    match command {
+        "bench" => Some(kvik_lab::HELP),
+        "help" => Some(HELP_HELP),
+        "sched" => Some(crate::sched::HELP),
+        _ => of(command),
+    }
+}
+
+/// `kvik help --man`, `kvik help --completions SHELL`: the exit status, if it is one of these.
+pub fn generate(args: &[OsString]) -> Option<i32> {
+    let words: Vec<&str> = args.iter().map(|arg| arg.to_str().unwrap_or_default()).collect();
+    let made = match words.as_slice() {
+        ["--man"] => Some(man_page::page()),
+        ["--completions", shell] => completions::script(shell),
+        ["--completions"] => None,
+        _ => return None,
+    };
+    let Some(text) = made else {
+        kvik_sys::complain!("{HELP_HELP}");
+        return Some(2);
+    };
+    kvik_sys::say!("{}", text.trim_end());
+    Some(0)
+}
+
 pub fn asked(argument: Option<&impl AsRef<OsStr>>) -> bool {
     argument.is_some_and(|a| matches!(a.as_ref().to_str(), Some("--help" | "-h")))
 }
@@ -69,7 +113,7 @@ pub fn version(name: &Path) -> i32 {
     kvik_sys::say!("kvik {}{}", env!("CARGO_PKG_VERSION"), env!("KVIK_COMMIT"));
     match otp_root::find(None, None, name) {
         Ok(otp) => {
-            let note = if otp.release.experimental { ", experimental" } else { "" };
+            let note = if otp.release.untested { ", untested" } else { "" };
             let (name, erts) = (otp.release.name, &otp.erts);
             kvik_sys::say!("Erlang/OTP {name} (erts {erts}{note}) in {}", otp.root.display())
         }

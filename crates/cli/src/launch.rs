@@ -2,15 +2,16 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
-use kvik_env::fs;
 use kvik_env::process::{self, Command, Stdio};
+use kvik_env::{embedded, fs};
 use kvik_vm::VmOptions;
 
 use crate::front::Start;
 use crate::otp_root::Otp;
-use crate::{command_line, env_args, otp_root};
+use crate::{built, command_line, env_args, otp_root};
 
 pub fn complain(text: &str) -> i32 {
     kvik_sys::complain!("{text}");
@@ -33,7 +34,7 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
     };
     // Once the release is known: its flags are added, and `-S` means something if it has that.
     let own_flags = std::env::var_os(env_args::flags_of(otp.release)).is_some();
-    if own_flags || otp.release.has_start_flag() {
+    if own_flags || otp.release.has_start_flag() || args.iter().any(|a| a == "-S") {
         line = match parse(args, Some(otp.release)) {
             Ok(l) => l,
             Err(e) => return complain(&e),
@@ -93,6 +94,9 @@ fn show_args(line: &command_line::CommandLine, init_args: &[OsString]) {
 /// The program that `peer` and `slave` start nodes with: `erl` if the first one in their path is
 /// kvik, else the path of this program.
 fn progname(otp: &Otp) -> OsString {
+    if let Some(own) = embedded::path("root/bin/erl") {
+        return own.into();
+    }
     let given = std::env::var_os("PROGNAME").filter(|p| !p.is_empty());
     let exe = || std::env::current_exe().ok();
     // Only OTP's own directory contains OTP's emulator.
@@ -106,7 +110,9 @@ fn progname(otp: &Otp) -> OsString {
 /// Starts the node name daemon (epmd); a running one is kept.
 fn start_epmd(otp: &Otp) {
     let epmd = otp.bindir.join("epmd");
-    if let Err(e) = process::status(Command::new(&epmd).arg("-daemon")) {
+    if let Err(e) =
+        process::status(Command::new(built::program(epmd.clone())).arg0("epmd").arg("-daemon"))
+    {
         complain(&format!("Error spawning {}: {e}", epmd.to_string_lossy()));
     }
 }
@@ -159,10 +165,13 @@ fn detach(line: &command_line::CommandLine, otp: &Otp) -> i32 {
         return 1;
     };
     let mut c = Command::new(exe);
+    match embedded::path("root/bin/erl") {
+        Some(own) => drop(c.arg0(own)),
+        None => drop(c.args(["--otp", otp.release.name]).arg("--root").arg(&otp.root)),
+    }
     for (flag, value) in &line.vm {
         c.args(command_line::words(flag, value.as_deref()));
     }
-    c.args(["--otp", otp.release.name]).arg("--root").arg(&otp.root);
     c.args(&line.init).envs(line.env.iter().cloned());
     for name in ["ERL_AFLAGS", "ERL_FLAGS", "ERL_ZFLAGS"] {
         c.env_remove(name);

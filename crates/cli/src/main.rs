@@ -1,8 +1,11 @@
 //! `kvik`: accepts `erl`'s arguments and replaces it. Under its own name it also has commands such
-//! as `kvik erlc`, `kvik bench` and `kvik sched`.
+//! as `kvik erlc`, `kvik bench` and `kvik doctor`.
 #![forbid(unsafe_code)]
 
+mod build;
+mod built;
 mod command_line;
+mod doctor;
 mod env_args;
 mod front;
 mod help;
@@ -10,6 +13,7 @@ mod launch;
 mod otp_root;
 mod sched;
 mod shims;
+mod template;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,6 +26,9 @@ fn main() {
     let mut argv = std::env::args_os();
     let name = PathBuf::from(argv.next().unwrap_or_default());
     let args: Vec<OsString> = argv.collect();
+    if let Some(status) = built::run(&name, &args) {
+        std::process::exit(status)
+    }
     let base = name.file_name().and_then(|s| s.to_str()).unwrap_or_default();
     let status = match (front::named(base), base) {
         (Some(front_end), _) => launch::tool(&name, front_end(args)),
@@ -31,8 +38,29 @@ fn main() {
     std::process::exit(status)
 }
 
+/// The options that select an OTP before a command, and the variables that do the same.
+const SELECTORS: [(&str, &str); 2] = [("--otp", "KVIK_OTP"), ("--root", "KVIK_OTP_ROOT")];
+
+/// Takes such options off the front of a command's arguments. A node reads its own: it must not
+/// hand them to the programs that it starts.
+fn select_otp(args: &mut Vec<OsString>) {
+    let variable = |a: &OsString| SELECTORS.iter().find(|(option, _)| a == option).map(|s| s.1);
+    let pairs = args.chunks(2).take_while(|c| c.len() == 2 && variable(&c[0]).is_some()).count();
+    let is_flag = |a: &OsString| a.as_encoded_bytes().starts_with(b"-") && a != "--version";
+    if args.get(2 * pairs).is_none_or(|a| is_flag(a) || a.as_encoded_bytes().starts_with(b"+")) {
+        return;
+    }
+    let selectors: Vec<OsString> = args.drain(..2 * pairs).collect();
+    for pair in selectors.chunks(2) {
+        if let Some(variable) = variable(&pair[0]) {
+            std::env::set_var(variable, &pair[1]);
+        }
+    }
+}
+
 /// Runs `kvik`, whose first argument is a command, a flag of `erl`, or absent.
-fn kvik(name: &Path, args: Vec<OsString>) -> i32 {
+fn kvik(name: &Path, mut args: Vec<OsString>) -> i32 {
+    select_otp(&mut args);
     let word = args.first().and_then(|a| a.to_str()).unwrap_or_default();
     if let Some(front_end) = front::named(word) {
         return launch::tool(Path::new(word), front_end(args[1..].to_vec()));
@@ -41,10 +69,17 @@ fn kvik(name: &Path, args: Vec<OsString>) -> i32 {
         kvik_sys::say!("{text}");
         return 0;
     }
+    if word == "help" {
+        if let Some(status) = help::generate(&args[1..]) {
+            return status;
+        }
+    }
     match word {
         "bench" => {
             kvik_lab::main(args[1..].iter().map(|a| a.to_string_lossy().into_owned()).collect())
         }
+        "build" => build::main(name, &args[1..]),
+        "doctor" => doctor::main(name, &args[1..]),
         "run" => launch::tool(name, front::run(&args[1..])),
         "sched" => sched::main(&args[1..]),
         "shims" => shims::main(&args[1..]),

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use kvik_env::fs;
 use kvik_release::Release;
 
+/// Where installations of OTP lie.
+const SYSTEM: [&str; 3] = ["/usr/lib/erlang", "/usr/local/lib/erlang", "/opt/erlang"];
 /// Name of the root directory that `kvik shims` writes next to the programs.
 pub const ROOT: &str = "root";
 /// The preloaded modules in that root: next to the programs, since a release copies that directory.
@@ -23,6 +25,8 @@ pub struct Otp {
     pub erts: String,
     /// The directory of the preloaded modules' files.
     pub preloaded: PathBuf,
+    /// Why it is this one.
+    pub reason: &'static str,
 }
 
 /// Result of examining a directory.
@@ -33,21 +37,29 @@ enum Found {
     Nothing,
 }
 
-/// Searches in the order of docs/USING.md: `--root`, `$KVIK_OTP_ROOT`, next to the name of this
-/// program (where `kvik shims` writes), `$ROOTDIR`, the system's `lib/erlang`, `.otp/` next to the
-/// program or in the current directory. As `erlexec`, the caller's environment comes first, then
-/// the program's location. `--otp` or `$KVIK_OTP` skips other releases.
+/// An executable that `kvik build` made has its own. Others search in the order of docs/USING.md:
+/// `--root`, `$KVIK_OTP_ROOT`, next to the name of this
+/// program (where `kvik shims` writes), `$ROOTDIR`, then the newest release in the system's
+/// `lib/erlang` and in `.otp/` next to the program or in the current directory. As `erlexec`, the
+/// caller's environment comes first, then the program's location. `--otp` or `$KVIK_OTP` skips
+/// other releases.
 pub fn find(
     given: Option<&OsString>,
     release: Option<&OsString>,
     name: &Path,
 ) -> Result<Otp, String> {
+    if let Some(otp) = crate::built::otp() {
+        return Ok(otp);
+    }
     let wanted = wanted(release)?;
-    let named = given.cloned().or_else(|| std::env::var_os("KVIK_OTP_ROOT"));
-    if let Some(dir) = named {
+    let in_environment = || std::env::var_os("KVIK_OTP_ROOT").filter(|v| !v.is_empty());
+    let named = given.cloned().map(|dir| (dir, "named by --root"));
+    if let Some((dir, reason)) =
+        named.or_else(|| in_environment().map(|dir| (dir, "named by $KVIK_OTP_ROOT")))
+    {
         let shown = dir.to_string_lossy();
         return match at(Path::new(&dir), wanted) {
-            Found::Otp(otp) => Ok(otp),
+            Found::Otp(otp) => Ok(Otp { reason, ..otp }),
             Found::Other(version) => Err(refusal(&format!("{version} in {shown}"), wanted)),
             Found::Nothing => Err(format!("no OTP in {shown}")),
         };
@@ -57,23 +69,77 @@ pub fn find(
         return Ok(otp);
     }
     let rootdir = std::env::var_os("ROOTDIR").map(PathBuf::from);
-    let system = ["/usr/lib/erlang", "/usr/local/lib/erlang", "/opt/erlang"].map(PathBuf::from);
     let mut tried = Vec::new();
-    for dir in beside(name).into_iter().chain(rootdir).chain(system).chain(unpacked()) {
+    let mut look = |dir: PathBuf| {
         let shown = dir.to_string_lossy();
         match at(&dir, wanted) {
-            Found::Otp(otp) => return Ok(otp),
+            Found::Otp(otp) => return Some(otp),
             Found::Other(version) => tried.push(format!("{shown}: OTP {version}")),
             Found::Nothing => tried.push(shown.into_owned()),
         }
+        None
+    };
+    if let Some(otp) = beside(name).into_iter().find_map(&mut look) {
+        return Ok(Otp { reason: "beside this program", ..otp });
+    }
+    if let Some(otp) = rootdir.and_then(&mut look) {
+        return Ok(Otp { reason: "named by $ROOTDIR", ..otp });
+    }
+    let found = installed_or_unpacked().filter_map(look);
+    if let Some(otp) = newest(found) {
+        let reason = match wanted {
+            Some(_) => "of the release that was asked for",
+            None => "the newest that was found",
+        };
+        return Ok(Otp { reason, ..otp });
     }
     let what = wanted.map_or("OTP".to_string(), |w| format!("OTP {}", w.name));
     Err(format!(
-        "no {what} found (looked in {}): `make deps` fetches one, or name one by --root DIR \
+        "no {what} found (looked in {}, .otp): `make deps` fetches one, or name one by --root DIR \
          (supported: {})",
         tried.join(", "),
         kvik_release::supported()
     ))
+}
+
+/// Where OTP may be if nothing says where.
+fn installed_or_unpacked() -> impl Iterator<Item = PathBuf> {
+    SYSTEM.iter().map(PathBuf::from).chain(unpacked())
+}
+
+/// The OTP in a release's own folder. An error if that is of a release which is not supported.
+pub fn of_release(dir: &Path) -> Result<Option<Otp>, String> {
+    let is_supported = || {
+        erts_versions(dir).iter().any(|erts| kvik_release::by_erts(erts).is_some())
+            || installed(dir).iter().any(|(name, _)| kvik_release::by_name(name).is_some())
+    };
+    match at(dir, None) {
+        Found::Otp(otp) => Ok(Some(Otp { reason: "part of the release", ..otp })),
+        Found::Other(version) if !is_supported() => {
+            Err(refusal(&format!("{version} in {}", dir.display()), None))
+        }
+        Found::Other(_) | Found::Nothing => Ok(None),
+    }
+}
+
+/// The OTP release that a release was made with, as its start scripts find it: the version of
+/// `erts` is the first word of this file.
+pub fn release_made_with(dir: &Path) -> Option<&'static Release> {
+    let data = fs::read_to_string(dir.join("releases/start_erl.data")).ok()?;
+    kvik_release::by_erts(data.split_whitespace().next()?)
+}
+
+/// Those that `--otp` could select instead.
+pub fn unused(used: &Otp) -> Vec<Otp> {
+    let mut others: Vec<Otp> = Vec::new();
+    for dir in installed_or_unpacked() {
+        let Found::Otp(otp) = at(&dir, None) else { continue };
+        let seen = |known: &Otp| known.root == otp.root || known.release == otp.release;
+        if !seen(used) && !others.iter().any(seen) {
+            others.push(otp);
+        }
+    }
+    others
 }
 
 /// The release requested by `--otp` or `$KVIK_OTP`.
@@ -103,11 +169,12 @@ fn from_environment() -> Option<Otp> {
     let erts = erts_dir.file_name()?.to_str()?.strip_prefix("erts-")?.to_string();
     let release = kvik_release::by_erts(&erts)?;
     let preloaded = preloaded(&[&root, erts_dir.parent()?], &erts)?;
-    Some(Otp { root, release, bindir, erts, preloaded })
+    Some(Otp { root, release, bindir, erts, preloaded, reason: "named by $ROOTDIR" })
 }
 
 /// Candidate roots from a program's location: next to the shims, above `bin/`, above
-/// `erts-VSN/bin/`.
+/// `erts-VSN/bin/`; and next to the program itself, whatever link it was started by, where a package
+/// with OTP's libraries has one.
 fn beside(name: &Path) -> Vec<PathBuf> {
     let found = match name.parent() {
         Some(dir) if dir != Path::new("") => Some(dir.to_path_buf()),
@@ -115,16 +182,26 @@ fn beside(name: &Path) -> Vec<PathBuf> {
             .and_then(|path| std::env::split_paths(&path).find(|dir| fs::is_file(dir.join(name)))),
     };
     let up = |dir: PathBuf| vec![dir.join(ROOT), dir.join(".."), dir.join("../..")];
-    found.map(up).unwrap_or_default()
+    let packaged = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(ROOT)));
+    found.map(up).unwrap_or_default().into_iter().chain(packaged).collect()
 }
 
-/// Directories where `make deps` unpacks OTP: `.otp/usr/lib/erlang` in the current directory or in
-/// one above the program.
+/// Of several, the first of the newest release.
+fn newest(found: impl Iterator<Item = Otp>) -> Option<Otp> {
+    found.reduce(|best, otp| if otp.release.number > best.release.number { otp } else { best })
+}
+
+/// Where `make deps` unpacks each OTP release: `.otp/RELEASE/usr/lib/erlang` in the current
+/// directory or in one above the program.
 fn unpacked() -> Vec<PathBuf> {
     let here = std::env::current_dir().ok();
     let exe = std::env::current_exe().ok();
     let above = exe.iter().flat_map(|e| e.ancestors().skip(1).map(Path::to_path_buf));
-    here.into_iter().chain(above).map(|d| d.join(".otp/usr/lib/erlang")).collect()
+    let of = |dir: PathBuf| {
+        let root = |r: &Release| dir.join(".otp").join(r.name).join("usr/lib/erlang");
+        kvik_release::RELEASES.iter().map(root).filter(|d| fs::exists(d)).collect::<Vec<_>>()
+    };
+    here.into_iter().chain(above).flat_map(of).collect()
 }
 
 /// The OTP with this root. `releases/*/OTP_VERSION` names its release; roots without it, as made by
@@ -145,7 +222,7 @@ fn at(dir: &Path, wanted: Option<&'static Release>) -> Found {
     found.sort_by(|a, b| (a.0.number, &a.1).cmp(&(b.0.number, &b.1)));
     if let Some((release, erts, preloaded)) = found.pop() {
         let bindir = root.join(format!("erts-{erts}")).join("bin");
-        return Found::Otp(Otp { root, release, bindir, erts, preloaded });
+        return Found::Otp(Otp { root, release, bindir, erts, preloaded, reason: "" });
     }
     let erts = || erts_versions(&root).pop().map(|erts| format!("with erts {erts}"));
     let version = installed.into_iter().map(|i| i.1).max().or_else(erts);

@@ -9,12 +9,24 @@ use kvik_sys::{fd as sys, file};
 
 pub use kvik_sys::file::*;
 
-use crate::{Errno, Fault, Result};
+use crate::{embedded, Errno, Fault, Result};
 
 #[inline]
 pub fn open(path: &CStr, mode: OpenMode) -> Result<OwnedFd> {
     Fault::FileOpen.fail()?;
-    file::open(path, mode)
+    embedded::open(path, mode).unwrap_or_else(|| file::open(path, mode))
+}
+
+pub fn stat(path: &CStr, follow: bool) -> Result<FileInfo> {
+    embedded::stat(path).unwrap_or_else(|| file::stat(path, follow))
+}
+/// May this process read (write) the file?
+pub fn access(path: &CStr, write: bool) -> bool {
+    embedded::stat(path).map_or_else(|| file::access(path, write), |found| found.is_ok() && !write)
+}
+/// May it be run (a directory: entered)? The error says why not.
+pub fn may_execute(path: &CStr) -> Result<()> {
+    embedded::may_execute(path).unwrap_or_else(|| file::may_execute(path))
 }
 
 #[inline]

@@ -1,17 +1,21 @@
 //! Files that the VM reads and writes for itself, by path: the boot script, modules, dumps,
 //! `/proc`. Names and errors are those of `std::fs`.
 
+use std::ffi::{CStr, CString};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 pub use std::fs::{
-    canonicalize, copy, create_dir_all, hard_link, metadata, read_dir, read_link, remove_file,
-    DirEntry, Metadata, OpenOptions,
+    canonicalize, copy, create_dir_all, hard_link, metadata, read_dir, read_link, remove_dir_all,
+    remove_file, rename, DirEntry, Metadata, OpenOptions,
 };
 pub use std::os::unix::fs::{symlink, MetadataExt, OpenOptionsExt};
 
-use crate::Fault;
+use crate::file::{self, FileKind, OpenMode};
+use crate::{embedded, Fault};
 
 /// An open file.
 #[derive(Debug)]
@@ -19,7 +23,11 @@ pub struct File(std::fs::File);
 
 impl File {
     pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
-        File::with(OpenOptions::new().read(true), path)
+        let mode = OpenMode { read: true, ..OpenMode::default() };
+        match embedded(&path, |path| embedded::open(path, mode)) {
+            Some(opened) => Ok(File::from(opened?)),
+            None => File::with(OpenOptions::new().read(true), path),
+        }
     }
     pub fn create_new(path: impl AsRef<Path>) -> io::Result<File> {
         File::with(OpenOptions::new().write(true).create_new(true), path)
@@ -62,19 +70,53 @@ impl Write for File {
     }
 }
 
+/// Asks the executable's own files, which have the path as a string of C.
+fn embedded<T>(path: impl AsRef<Path>, ask: impl FnOnce(&CStr) -> Option<T>) -> Option<T> {
+    let path = CString::new(path.as_ref().as_os_str().as_bytes()).ok()?;
+    ask(&path)
+}
+
+/// Makes a directory that only this user may enter.
+pub fn create_private_dir(path: impl AsRef<Path>) -> io::Result<()> {
+    std::fs::DirBuilder::new().mode(0o700).create(path)
+}
+/// Writes a file that must not exist yet.
+pub fn write_new(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
+    File::create_new(path)?.write_all(bytes)
+}
+
 pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     Fault::FileOpen.fail()?;
     Fault::FileRead.fail()?;
-    std::fs::read(path)
+    match carried(&path) {
+        Some(bytes) => Ok(bytes?.to_vec()),
+        None => std::fs::read(path),
+    }
+}
+/// The bytes of one of the executable's own files; `None`: the path names none of them.
+pub fn carried(path: impl AsRef<Path>) -> Option<io::Result<&'static [u8]>> {
+    let found = embedded(path, embedded::contents)?;
+    Some(found.map_err(io::Error::from))
 }
 pub fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
-    Fault::FileOpen.fail()?;
-    Fault::FileRead.fail()?;
-    std::fs::read_to_string(path)
+    let invalid = |e| io::Error::new(io::ErrorKind::InvalidData, e);
+    read(path).and_then(|bytes| String::from_utf8(bytes).map_err(invalid))
+}
+/// Kind and size.
+fn status(path: impl AsRef<Path>) -> Option<(FileKind, u64)> {
+    let info = embedded(path, |path| Some(file::stat(path, true)))?.ok()?;
+    Some((info.kind, info.size))
 }
 pub fn exists(path: impl AsRef<Path>) -> bool {
-    path.as_ref().exists()
+    status(path).is_some()
+}
+pub fn is_dir(path: impl AsRef<Path>) -> bool {
+    status(path).is_some_and(|s| s.0 == FileKind::Directory)
 }
 pub fn is_file(path: impl AsRef<Path>) -> bool {
-    path.as_ref().is_file()
+    status(path).is_some_and(|s| s.0 == FileKind::Regular)
+}
+/// 0 where there is none.
+pub fn size(path: impl AsRef<Path>) -> u64 {
+    status(path).map_or(0, |s| s.1)
 }

@@ -6,10 +6,12 @@
 #![forbid(unsafe_code)]
 
 pub mod clock;
+pub mod embedded;
 pub mod faults;
 pub mod fd;
 pub mod file;
 pub mod fs;
+pub mod path;
 pub mod pipe;
 pub mod poll;
 pub mod process;
@@ -20,7 +22,7 @@ pub mod socket;
 pub mod thread;
 
 // Calls that no fault can strike yet.
-pub use kvik_sys::{cpu_affinity, mapped, path, shared_memory, signal, tty};
+pub use kvik_sys::{cpu_affinity, mapped, shared_memory, signal, tty};
 pub use kvik_sys::{Errno, Result};
 
 pub use faults::Fault;

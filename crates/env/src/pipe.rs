@@ -25,6 +25,11 @@ pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
 }
 
 #[inline]
+pub fn write_nowait(fd: RawFd, bytes: &[u8]) -> Result<usize> {
+    Fault::PipeWrite.part(bytes.len(), |n| sys::write_nowait(fd, &bytes[..n]))
+}
+
+#[inline]
 pub fn writev(fd: RawFd, slices: &[IoSlice<'_>]) -> Result<usize> {
     Fault::PipeWrite.writev(slices, |slices| sys::writev(fd, slices))
 }

@@ -6,13 +6,16 @@ use std::process::ExitStatus;
 pub use kvik_sys::spawn::{in_its_own_session, reap, ChildProcess, Program};
 pub use std::process::{Child as StdChild, Command, Stdio};
 
-use crate::{Fault, Result};
+use crate::{embedded, Fault, Result};
 
 /// Starts a program and returns its process id; see [`kvik_sys::spawn::spawn`].
 #[inline]
 pub fn spawn(p: &Program<'_>) -> Result<i32> {
     Fault::Spawn.fail()?;
-    kvik_sys::spawn::spawn(p)
+    match embedded::real_path(p.path) {
+        Some(path) => kvik_sys::spawn::spawn(&Program { path: &path?, ..*p }),
+        None => kvik_sys::spawn::spawn(p),
+    }
 }
 
 /// Ends this program without destructors, exit handlers or output that is still buffered.

@@ -7,6 +7,8 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use kvik_sys::{fd, socket as sys};
 
 pub use kvik_sys::socket::*;
+/// Between this program and a child of its own.
+pub use std::os::unix::net::UnixStream;
 
 use crate::{Fault, Result};
 

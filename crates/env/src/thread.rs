@@ -5,8 +5,8 @@ use std::sync::{Condvar, MutexGuard};
 use std::time::Duration;
 
 pub use std::thread::{
-    available_parallelism, current, park, scope, yield_now, JoinHandle, Scope, ScopedJoinHandle,
-    Thread,
+    available_parallelism, current, panicking, park, scope, yield_now, JoinHandle, Scope,
+    ScopedJoinHandle, Thread,
 };
 
 use crate::Fault;

@@ -25,6 +25,7 @@ impl Errno {
     pub const ACCES: Errno = Errno(EACCES);
     pub const NOEXEC: Errno = Errno(ENOEXEC);
     pub const NOTDIR: Errno = Errno(ENOTDIR);
+    pub const ROFS: Errno = Errno(EROFS);
     pub const BADF: Errno = Errno(EBADF);
     pub const MFILE: Errno = Errno(EMFILE);
     pub const NFILE: Errno = Errno(ENFILE);

@@ -124,6 +124,14 @@ pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
     retry(|| write_some(fd, bytes, None))
 }
 
+/// A write that does not block: less is written, or `AGAIN`. `NOTSUP`: the kernel cannot do this for what
+/// the descriptor names (terminals, most file systems).
+pub fn write_nowait(fd: RawFd, bytes: &[u8]) -> Result<usize> {
+    let io = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: one iovec of readable bytes, which the call does not write.
+    retry(|| syscall_counters::write(unsafe { libc::pwritev2(fd, &io, 1, -1, libc::RWF_NOWAIT) }))
+}
+
 /// One write: at `offset`, or at the file position.
 #[inline(always)]
 fn write_some(fd: RawFd, bytes: &[u8], offset: Option<i64>) -> Result<usize> {

@@ -11,14 +11,23 @@ use crate::fd;
 use crate::syscall_counters::{self, call, SyscallCounter};
 
 extern "C" {
-    fn posix_spawn_file_actions_addclosefrom_np(
-        actions: *mut libc::posix_spawn_file_actions_t,
-        from: libc::c_int,
-    ) -> libc::c_int;
     fn posix_spawn_file_actions_addchdir_np(
         actions: *mut libc::posix_spawn_file_actions_t,
         path: *const libc::c_char,
     ) -> libc::c_int;
+}
+
+/// `posix_spawn_file_actions_addclosefrom_np`, which glibc has since 2.34. It is looked up when it is
+/// needed, so that kvik starts with an older one.
+type AddCloseFrom =
+    unsafe extern "C" fn(*mut libc::posix_spawn_file_actions_t, libc::c_int) -> libc::c_int;
+
+fn add_close_from() -> Option<AddCloseFrom> {
+    let name = c"posix_spawn_file_actions_addclosefrom_np";
+    // SAFETY: the name ends in a zero.
+    let function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    // SAFETY: a function of this name has this type; null is `None`.
+    unsafe { std::mem::transmute::<*mut libc::c_void, Option<AddCloseFrom>>(function) }
 }
 
 /// A program to start.
@@ -66,13 +75,20 @@ fn code(r: i32) -> Result<()> {
 }
 
 impl Actions {
-    /// `moved`: copies to use instead of the descriptors themselves.
-    fn new(p: &Program<'_>, moved: &[Option<OwnedFd>]) -> Result<Actions> {
+    fn empty() -> Result<Actions> {
         let mut a = MaybeUninit::uninit();
-        // SAFETY: `init` fills the structure; the others work on one that is initialised.
+        // SAFETY: `init` fills the structure.
         unsafe {
             code(libc::posix_spawn_file_actions_init(a.as_mut_ptr()))?;
-            let mut a = Actions(a.assume_init());
+            Ok(Actions(a.assume_init()))
+        }
+    }
+
+    /// `moved`: copies to use instead of the descriptors themselves.
+    fn new(p: &Program<'_>, moved: &[Option<OwnedFd>]) -> Result<Actions> {
+        let mut a = Actions::empty()?;
+        // SAFETY: the actions are initialised, and the path ends in a zero.
+        unsafe {
             if let Some(dir) = p.dir {
                 code(posix_spawn_file_actions_addchdir_np(&mut a.0, dir.as_ptr()))?;
             }
@@ -80,9 +96,26 @@ impl Actions {
                 let from = moved.as_ref().map_or(from, |f| f.as_raw_fd());
                 code(libc::posix_spawn_file_actions_adddup2(&mut a.0, from, to))?;
             }
-            code(posix_spawn_file_actions_addclosefrom_np(&mut a.0, p.close_from))?;
+            match add_close_from() {
+                Some(add) => code(add(&mut a.0, p.close_from))?,
+                None => a.close_each(p.close_from)?,
+            }
             Ok(a)
         }
+    }
+
+    /// Closes the descriptors that are open now. One that another thread opens before the child
+    /// starts is inherited if it is not marked close-on-exec, which all of kvik's own are.
+    fn close_each(&mut self, from: RawFd) -> Result<()> {
+        for entry in std::fs::read_dir("/proc/self/fd")? {
+            let number = entry?.file_name().to_str().and_then(|name| name.parse().ok());
+            if let Some(fd) = number.filter(|fd| *fd >= from) {
+                // SAFETY: the actions are initialised. Closing the folder's own descriptor, which
+                // is no longer open then, is no error.
+                code(unsafe { libc::posix_spawn_file_actions_addclose(&mut self.0, fd) })?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -137,7 +170,10 @@ pub fn exit_at_once(code: i32) -> ! {
 /// Starts a program and returns its process id. An error in the child before exec is returned here.
 pub fn spawn(p: &Program<'_>) -> Result<i32> {
     let moved = move_up(p)?;
-    let actions = Actions::new(p, &moved)?;
+    start(p, &Actions::new(p, &moved)?)
+}
+
+fn start(p: &Program<'_>, actions: &Actions) -> Result<i32> {
     let attributes = Attributes::new()?;
     let (argv, envp) = (pointers(p.args), pointers(p.env));
     let mut pid = 0;
@@ -248,7 +284,13 @@ mod tests {
         CString::new(s).unwrap()
     }
 
+    type Start = fn(&Program<'_>) -> Result<i32>;
+
     fn run(script: &str, dir: Option<&CStr>) -> (String, i32) {
+        run_by(spawn, script, dir)
+    }
+
+    fn run_by(start: Start, script: &str, dir: Option<&CStr>) -> (String, i32) {
         let (r, w) = fd::pipe().unwrap();
         let sh = c("/bin/sh");
         let program = Program {
@@ -259,7 +301,7 @@ mod tests {
             fds: &[(w.as_raw_fd(), 1)],
             close_from: 3,
         };
-        let child = ChildProcess::watch(spawn(&program).unwrap()).unwrap();
+        let child = ChildProcess::watch(start(&program).unwrap()).unwrap();
         drop(w);
         let mut out = String::new();
         std::io::Read::read_to_string(&mut std::fs::File::from(r), &mut out).unwrap();
@@ -275,6 +317,21 @@ mod tests {
         // Input, output, errors, and the directory that `ls` reads: no other descriptor was
         // inherited.
         assert_eq!(run("ls /proc/self/fd | wc -l", None).0.trim(), "4");
+    }
+
+    #[test]
+    fn closes_each_descriptor_without_closefrom() {
+        fn spawn_by_list(p: &Program<'_>) -> Result<i32> {
+            // Not marked close-on-exec, as a descriptor that a NIF library opened.
+            // SAFETY: the copy is ours.
+            let _open = unsafe { OwnedFd::from_raw_fd(check(libc::dup(2))?) };
+            let mut actions = Actions::empty()?;
+            // SAFETY: the actions are initialised.
+            code(unsafe { libc::posix_spawn_file_actions_adddup2(&mut actions.0, p.fds[0].0, 1) })?;
+            actions.close_each(p.close_from)?;
+            start(p, &actions)
+        }
+        assert_eq!(run_by(spawn_by_list, "ls /proc/self/fd | wc -l", None).0.trim(), "4");
     }
 
     #[test]

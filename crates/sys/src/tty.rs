@@ -1,13 +1,24 @@
 //! Terminals.
 
+use std::ffi::CString;
 use std::mem::MaybeUninit;
-use std::os::fd::RawFd;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-use crate::errno::{check, Result};
+use crate::errno::{check, retry, Errno, Result};
+use crate::syscall_counters::file;
 
 pub fn is_terminal(fd: RawFd) -> bool {
     // SAFETY: no memory is involved.
     unsafe { libc::isatty(fd) == 1 }
+}
+
+/// Opens a terminal once more, for writes that do not block. `O_NONBLOCK` belongs to an open file
+/// description, and the one of `fd` is shared with other programs, which expect it to block.
+pub fn reopen_nonblocking(fd: RawFd) -> Result<OwnedFd> {
+    let path = CString::new(format!("/proc/self/fd/{fd}")).map_err(|_| Errno::INVAL)?;
+    let flags = libc::O_WRONLY | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: the path ends in NUL; the descriptor is ours.
+    unsafe { Ok(OwnedFd::from_raw_fd(retry(|| file(libc::open(path.as_ptr(), flags)))?)) }
 }
 
 /// Columns and rows of a terminal.
@@ -100,5 +111,40 @@ impl TtySettings {
     pub fn without_interrupt(mut self) -> TtySettings {
         self.0.c_cc[libc::VINTR] = 0;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fd;
+    use std::os::fd::AsRawFd;
+
+    fn pseudo_terminal() -> (OwnedFd, OwnedFd) {
+        let (mut user, mut program) = (-1, -1);
+        let none = std::ptr::null_mut();
+        // SAFETY: the call fills two descriptors, which are ours; it may get no name and settings.
+        unsafe {
+            let r = libc::openpty(&mut user, &mut program, none, none.cast(), none.cast());
+            assert_eq!(r, 0);
+            (OwnedFd::from_raw_fd(user), OwnedFd::from_raw_fd(program))
+        }
+    }
+
+    #[test]
+    fn reopened_terminal_does_not_block_when_nobody_reads() {
+        let (user, program) = pseudo_terminal();
+        let reopened = reopen_nonblocking(program.as_raw_fd()).unwrap();
+        assert_eq!(fd::write(reopened.as_raw_fd(), b"first"), Ok(5));
+        let mut seen = [0; 5];
+        assert_eq!(fd::read_bytes(user.as_raw_fd(), &mut seen), Ok(5));
+        assert_eq!(&seen, b"first");
+        let full = loop {
+            if let Err(e) = fd::write(reopened.as_raw_fd(), &[b'x'; 1000]) {
+                break e;
+            }
+        };
+        assert_eq!(full, Errno::AGAIN);
+        assert_eq!(fd::set_nonblocking(program.as_raw_fd(), false), Ok(false));
     }
 }

@@ -15,7 +15,8 @@ use kvik_env::thread;
 
 use draw::Shot;
 use find::FoundVm;
-use options::{SchedOptions, Whom, HELP};
+use options::Whom;
+pub use options::{SchedOptions, HELP};
 
 /// How often to check whether a started program has become a VM or has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);

@@ -1,0 +1,78 @@
+//! The shared libraries that NIF libraries and drivers depend on, as crypto's on OpenSSL: they go
+//! along, and are used where the system has none of that name.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use kvik_env::fs;
+use kvik_env::process::{self, Command, Stdio};
+use kvik_image::{Builder, EntryKind};
+
+/// Parts of the C library: of these every system has its own, and a program can have but one.
+const OF_SYSTEM: [&str; 12] = [
+    "linux-vdso.so",
+    "ld-linux",
+    "libc.so",
+    "libm.so",
+    "libmvec.so",
+    "libpthread.so",
+    "libdl.so",
+    "librt.so",
+    "libresolv.so",
+    "libutil.so",
+    "libanl.so",
+    "libgcc_s.so",
+];
+
+/// Adds to an image what its libraries depend on, as `libraries/NAME`. `sources`: the list of its
+/// files that `plan.erl` has written in `work`.
+pub fn add(image: &mut Builder, work: &Path) -> io::Result<()> {
+    let list = fs::read_to_string(work.join("files"))?;
+    let files = list.lines().filter_map(|l| l.split_once('\t'));
+    let mut needed = BTreeSet::new();
+    for (_, file) in files.filter(|(inside, _)| inside.ends_with(".so")) {
+        needed.extend(needs(Path::new(file))?);
+    }
+    for (name, path) in needed {
+        image.file(&format!("libraries/{name}"), EntryKind::File, fs::read(path)?);
+    }
+    Ok(())
+}
+
+/// The names and paths of the libraries that one depends on, also by others. None where the system
+/// cannot tell.
+fn needs(file: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    let mut c = Command::new("ldd");
+    c.arg(file).stdout(Stdio::piped()).stderr(Stdio::null()).stdin(Stdio::null());
+    let output = match process::start(&mut c) {
+        Ok(child) => child.wait_with_output()?,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(e),
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().filter_map(dependency).collect())
+}
+
+/// `NAME => PATH (ADDRESS)`.
+fn dependency(line: &str) -> Option<(String, PathBuf)> {
+    let (name, rest) = line.trim().split_once(" => ")?;
+    let path = rest.rsplit_once(" (0x")?.0;
+    let of_system = OF_SYSTEM.iter().any(|prefix| name.starts_with(prefix));
+    (!of_system && path.starts_with('/')).then(|| (name.into(), path.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_ldd_prints() {
+        let of = |line| dependency(line).map(|(name, path)| format!("{name} {}", path.display()));
+        let crypto = "\tlibcrypto.so.3 => /lib/a b/libcrypto.so.3 (0x00007f)";
+        assert_eq!(of(crypto).as_deref(), Some("libcrypto.so.3 /lib/a b/libcrypto.so.3"));
+        assert_eq!(of("\tlibc.so.6 => /lib/libc.so.6 (0x00007f)"), None);
+        assert_eq!(of("\tlinux-vdso.so.1 (0x00007ffc)"), None);
+        assert_eq!(of("\tlibz.so.1 => not found"), None);
+    }
+}
