@@ -1,5 +1,5 @@
 # What a newcomer types. Each target does its own set-up.
-.PHONY: help deps build test bench report conformance stalls faults tools systems soak soak-rabbitmq fuzz fuzz-verifier loom miri clean
+.PHONY: help deps build test bench report conformance stalls faults tools systems soak soak-rabbitmq fuzz fuzz-verifier loom miri dist dist-test clean
 
 help:
 	@echo 'Times are for two cores and include no first build, which takes about 5 minutes; ~ marks an estimate.'
@@ -8,8 +8,8 @@ help:
 	@echo 'make bench           the five experiments in a short form, on kvik, OTP and who else is there (3 to 5 min)'
 	@echo 'make report          the five experiments in full (20 to 25 min)'
 	@echo 'make build           target/release/kvik (4 to 5 min; a small change 2 to 4)'
-	@echo "make deps            find OTP 25's libraries, or unpack them into .otp/ (seconds; to unpack ~1 min)"
-	@echo "make conformance     OTP's own test suites on kvik; all compiled code through the verifier (many hours)"
+	@echo "make deps            find OTP's libraries, or unpack them into .otp/ (seconds; to unpack ~1 min; OTP=29: of that release)"
+	@echo "make conformance     OTP's own test suites on kvik; all compiled code through the verifier (many hours; OTP=27 or 29: that release's suites alone)"
 	@echo 'make stalls          how long BIFs hold their scheduler, on kvik and on OTP (at most 20 min)'
 	@echo 'make faults          what Erlang code sees when the operating system fails: a build of its own, then 26 cases (~4 min)'
 	@echo 'make tools           rebar3, mix, dialyzer and others on kvik and on OTP, the long cases too (~1 hour)'
@@ -20,6 +20,8 @@ help:
 	@echo 'make fuzz-verifier   code that no compiler made, on a VM that checks what the verifier proved (~10 min; COUNT=20000)'
 	@echo 'make loom            every interleaving of the threads under inboxes and sleep (~5 min)'
 	@echo 'make miri            unit tests of term, sync, heap and etf under Miri, which finds undefined behaviour (~5 min)'
+	@echo 'make dist            a .tar.gz and a .deb in target/dist (4 to 8 min; FULL=1: one with OTP 29 too)'
+	@echo 'make dist-test       these, built in two folders, compared, and installed in Debian 12, 13 and testing (~30 min)'
 	@echo 'make clean           remove what was built, and report/'
 
 deps:
@@ -29,7 +31,8 @@ build: deps
 	@scripts/setup tools
 	cargo build --release
 
-test: deps
+test:
+	@for release in 25 27 29; do OTP=$$release scripts/setup deps || exit 1; done
 	@scripts/setup tools lint
 	@scripts/setup browser
 	@scripts/setup terminal
@@ -44,7 +47,7 @@ report: build
 
 conformance: build
 	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" JOBS=$${JOBS:-4} tests/otp/run --all
-	@tests/verifier/run
+	@[ -n "$(OTP)" ] || tests/verifier/run
 
 stalls: build
 	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" tests/stalls/run --table
@@ -87,6 +90,15 @@ loom:
 
 miri:
 	@scripts/miri
+
+dist:
+	@scripts/dist $(if $(FULL),full)
+
+dist-test:
+	@scripts/dist full
+	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/dist/build/release/kvik" tests/dist/run
+	@tests/dist/run install
+	@tests/dist/run reproduce
 
 clean:
 	cargo clean

@@ -1,13 +1,15 @@
-//! The list of natives that kvik lacks, in docs/COMPATIBILITY.md: what OTP's libraries expect
+//! The list of natives that kvik lacks, in docs/COMPATIBILITY.md and for `kvik doctor`: what OTP's libraries expect
 //! (tests/otp/imports.tsv) without what the tables of BIFs hold, and who uses it (users.tsv).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
 use kvik_release::{Release, RELEASES};
 
 const FILE: &str = "docs/COMPATIBILITY.md";
+/// What `kvik doctor` knows of them: a line for each function that is missing in some release.
+const LINES: &str = "crates/cli/src/doctor/missing.txt";
 const BEGIN: &str = "<!-- natives:begin -->\n";
 const END: &str = "<!-- natives:end -->";
 
@@ -32,16 +34,17 @@ impl Native {
 /// Writes the section anew.
 pub fn write(root: &Path) -> Result<(), String> {
     let new = with_section(root)?.1;
-    fs::write(root.join(FILE), new).map_err(|e| format!("{FILE}: {e}"))
+    fs::write(root.join(FILE), new).map_err(|e| format!("{FILE}: {e}"))?;
+    fs::write(root.join(LINES), lines(root)?).map_err(|e| format!("{LINES}: {e}"))
 }
 
 /// Is the section as it would be written?
 pub fn check(root: &Path) -> Result<(), String> {
     let (old, new) = with_section(root)?;
-    if old == new {
-        Ok(())
-    } else {
-        Err(format!("{FILE} is out of date: cargo xtask compat"))
+    let files = [(FILE, old == new), (LINES, read(root, LINES)? == lines(root)?)];
+    match files.iter().find(|(_, current)| !current) {
+        Some((file, _)) => Err(format!("{file} is out of date: cargo xtask compat")),
+        None => Ok(()),
     }
 }
 
@@ -60,15 +63,39 @@ fn read(root: &Path, file: &str) -> Result<String, String> {
     fs::read_to_string(root.join(file)).map_err(|e| format!("{file}: {e}"))
 }
 
+/// Each release with the natives that its libraries expect, of those whose files were read for what
+/// they import.
+fn expected(root: &Path) -> Result<Vec<(&'static Release, Vec<Native>)>, String> {
+    let mut all = vec![(&RELEASES[0], natives(root, "tests/otp/imports.tsv")?)];
+    for release in &RELEASES[1..] {
+        let list = format!("tests/otp/imports{}.tsv", release.name);
+        if root.join(&list).exists() {
+            all.push((release, natives(root, &list)?));
+        }
+    }
+    Ok(all)
+}
+
+fn lines(root: &Path) -> Result<String, String> {
+    let mut missing = BTreeSet::new();
+    for (release, all) in expected(root)? {
+        let have = bound(release);
+        let lacking = all.iter().filter(|n| n.is_part() && !have.contains(&n.key()));
+        missing.extend(lacking.map(|n| format!("{}:{}/{}\n", n.module, n.name, n.arity)));
+    }
+    Ok(missing.into_iter().collect())
+}
+
 /// The oldest release in full, then what each later one has besides.
 fn sections(root: &Path) -> Result<String, String> {
     let users = users(root)?;
-    let mut before = natives(root, "tests/otp/imports.tsv")?;
-    let mut out = section(&RELEASES[0], &before, &users);
-    for release in &RELEASES[1..] {
-        let all = natives(root, &format!("tests/otp/imports{}.tsv", release.name))?;
-        out += &later_section(release, &all, &before);
-        before = all;
+    let all = expected(root)?;
+    let mut out = String::new();
+    for (i, (release, natives)) in all.iter().enumerate() {
+        out += &match i.checked_sub(1) {
+            None => section(release, natives, &users),
+            Some(before) => later_section(release, natives, &all[before].1),
+        };
     }
     Ok(out)
 }

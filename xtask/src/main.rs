@@ -1,12 +1,14 @@
 //! Chores: `cargo xtask tidy` checks the repository's rules, `cargo xtask compat` writes the generated
 //! part of docs/COMPATIBILITY.md, `cargo xtask headline` those of README.md and docs/PERFORMANCE.md,
-//! `cargo xtask page` looks at the live page in a browser.
+//! `cargo xtask page` looks at the live page in a browser, `cargo xtask notices` writes the licences of
+//! what is in the program.
 #![forbid(unsafe_code)]
 
 mod browser;
 mod compat;
 mod cycles;
 mod headline;
+mod notices;
 mod page;
 mod seam;
 mod statics;
@@ -34,8 +36,11 @@ fn main() -> ExitCode {
         ["headline", report] => {
             headline::write(&tidy::root(), report.as_ref()).err().into_iter().collect()
         }
+        ["notices", file] => {
+            notices::write(&tidy::root(), file.as_ref()).err().into_iter().collect()
+        }
         _ => vec!["usage: cargo xtask tidy | compat [--check] | page ADDRESS DIR [SECONDS] | \
-                   headline REPORT_DIR"
+                   headline REPORT_DIR | notices FILE"
             .into()],
     };
     faults.iter().for_each(|f| eprintln!("{f}"));

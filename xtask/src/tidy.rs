@@ -10,8 +10,9 @@ use crate::type_names;
 
 /// The crates from the bottom up. A crate may use those before it.
 const LAYERS: &[&str] = &[
-    "state", "release", "sys", "env", "term", "sync", "heap", "isa", "beam", "etf", "code", "proc",
-    "jit", "ets", "port", "bifs", "socket", "web", "dist", "nif", "vm", "lab", "cli",
+    "state", "release", "sys", "image", "env", "term", "sync", "heap", "isa", "beam", "etf",
+    "code", "proc", "jit", "ets", "port", "bifs", "socket", "web", "dist", "nif", "vm", "lab",
+    "cli",
 ];
 /// The crates that may hold `unsafe` code.
 const UNSAFE: &[&str] = &["state", "term", "heap", "sync", "sys", "jit", "nif"];
