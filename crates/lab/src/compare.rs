@@ -69,7 +69,7 @@ impl Comparison {
             };
             // A bucket of the histogram is neither better nor worse.
             let subject = text(row, "id").split('/').next().and_then(subject);
-            if subject.is_none_or(|s| s.chart == Chart::Histogram) {
+            if subject.is_none_or(|s| s.chart == Chart::Histogram || s.better == Better::Unrated) {
                 continue;
             }
             match row["work"] == old["work"] {
@@ -220,14 +220,14 @@ fn figures(cell: &Value) -> Option<Ratio> {
 fn factor(then: f64, now: f64, better: Better) -> f64 {
     match better {
         Better::More => now / then,
-        Better::Less => then / now,
+        Better::Less | Better::Unrated => then / now,
     }
 }
 
 fn verdict(then: Ratio, now: Ratio, better: Better) -> Verdict {
     let (up, down) = match better {
         Better::More => (Verdict::Faster, Verdict::Slower),
-        Better::Less => (Verdict::Slower, Verdict::Faster),
+        Better::Less | Better::Unrated => (Verdict::Slower, Verdict::Faster),
     };
     if now.rounds.min(then.rounds) < TELLING {
         Verdict::None

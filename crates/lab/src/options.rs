@@ -8,7 +8,7 @@ usage: kvik bench [EXPERIMENT...] [options]
   --quick        fewer peers, messages and sizes, and as many rounds as fit the time
   --rounds N     rounds of everything (default 7; quick: 5)
   --budget S     begin no round that ends after S seconds
-                 (default 1490; quick: 175)
+                 (default 1490; quick: 175, of servers 50)
   --limit S      a run that takes longer has failed (default: 120 to 400, by experiment)
   --out DIR      where the report goes (default: report)
   --json         print the JSON too
@@ -25,12 +25,15 @@ Files are written in $TMPDIR. The programs are built into $XDG_CACHE_HOME/kvik-b
 experiments: oneway pingpong ring spawn memory calls senders pairs lives pipes oneport
              portlines portopen manyports files readfile lines compile scheduling start
              loading codesize work programs
+             servers (servers/http/plain: one workload; only if named)
 Named they run in full and in every round: 'files' passes all of 100 MB by blocks of each size,
 'lines' is 1,000,000, 'programs' counts the words of 100 MB and takes all of stdlib.";
 
 /// Time budget in seconds, in full and in quick mode.
 const BUDGET: u64 = 1490;
 const QUICK_BUDGET: u64 = 175;
+/// The same where one server is named.
+const QUICK_SERVER_BUDGET: u64 = 50;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabOptions {
@@ -99,6 +102,10 @@ impl LabOptions {
         let (usual, budget) =
             if options.quick { (5, QUICK_BUDGET) } else { (options.rounds, BUDGET) };
         options.rounds = rounds.unwrap_or(usual);
+        // A quick look at one server is a look.
+        let of_servers = |name: &String| name.starts_with("servers");
+        let one = options.experiments.iter().all(of_servers) && options.experiments.len() == 1;
+        let budget = if one && options.quick { QUICK_SERVER_BUDGET } else { budget };
         // In full mode an explicit number of rounds has no default time budget.
         if rounds.is_none() || options.quick {
             options.budget = options.budget.or(Some(budget));
@@ -134,7 +141,9 @@ mod tests {
     fn quick_has_a_budget() {
         assert_eq!(parse("--quick").unwrap().budget, Some(QUICK_BUDGET));
         assert_eq!((parse("").unwrap().budget, parse("").unwrap().rounds), (Some(BUDGET), 7));
-        assert!(HELP.contains(&format!("(default {BUDGET}; quick: {QUICK_BUDGET})")));
+        assert!(HELP.contains(&format!(
+            "(default {BUDGET}; quick: {QUICK_BUDGET}, of servers {QUICK_SERVER_BUDGET})"
+        )));
         assert_eq!(parse("ring --rounds 9").unwrap().budget, None);
         assert_eq!(parse("--quick --budget 60").unwrap().budget, Some(60));
     }

@@ -60,6 +60,9 @@ pub struct Peer {
     pub program: PathBuf,
     pub flags: Vec<String>,
     pub env: Vec<(String, String)>,
+    /// Of a peer that runs the Erlang programs: its OTP release, and the folder of the `.beam` files.
+    pub release: String,
+    pub beams: PathBuf,
     pub version: String,
 }
 
@@ -107,15 +110,15 @@ const TABLE: &[Row] = &[
     row("cblocking", "C, blocking", PeerKind::CBlocking, true),
 ];
 
+#[derive(Default)]
 pub struct LineUp {
     pub peers: Vec<Peer>,
     pub missing: Vec<String>,
+    /// The program that drives servers, if one of the jobs is to.
+    pub load_generator: PathBuf,
 }
 
 impl LineUp {
-    pub fn kvik(&self) -> Option<&Peer> {
-        self.peers.iter().find(|p| p.kind == PeerKind::Kvik)
-    }
     /// The peer of that kind on one scheduler or by default.
     pub fn position(&self, kind: PeerKind, single: bool) -> Option<usize> {
         self.peers.iter().position(|p| p.kind == kind && p.single == single)
@@ -146,7 +149,11 @@ impl Peer {
 #[cfg(test)]
 pub fn everybody() -> LineUp {
     let found = |row: &Row| peer(row, (PathBuf::from("/opt").join(row.id), Vec::new()));
-    LineUp { peers: TABLE.iter().map(found).collect(), missing: vec!["nobody".to_owned()] }
+    LineUp {
+        peers: TABLE.iter().map(found).collect(),
+        missing: vec!["nobody".to_owned()],
+        ..LineUp::default()
+    }
 }
 
 /// How to run a peer: its tool and the environment that this needs.
@@ -169,7 +176,7 @@ pub fn find(options: &LabOptions) -> Result<LineUp, String> {
         named => named.iter().any(|id| id == row.id),
     };
     let plain = |found: Option<PathBuf>| found.map(|path| (path, Vec::new()));
-    let mut line_up = LineUp { peers: Vec::new(), missing: Vec::new() };
+    let mut line_up = LineUp::default();
     for row in TABLE.iter().filter(wanted) {
         let found: Option<Found> = match row.kind {
             PeerKind::Kvik => plain(Some(kvik.clone())),
@@ -222,6 +229,8 @@ fn peer(row: &Row, (tool, mut env): Found) -> Peer {
         tool,
         flags: row.flags.iter().map(|f| (*f).to_owned()).collect(),
         env,
+        release: String::new(),
+        beams: PathBuf::new(),
         version: String::new(),
     }
 }
@@ -235,22 +244,17 @@ fn existing(path: &str) -> Option<PathBuf> {
     Some(PathBuf::from(path)).filter(|p| p.is_file())
 }
 
-/// OTP as unpacked by `make deps`, started as its `erl` script does.
+/// OTP as unpacked by `make deps`, the newest release, started as its `erl` script does.
 fn unpacked(kvik: &Path) -> Option<Found> {
     let here = std::env::current_dir().ok();
     let above = kvik.ancestors().skip(1).map(Path::to_path_buf);
-    let root = here
-        .into_iter()
-        .chain(above)
-        .map(|d| d.join(".otp/usr/lib/erlang"))
-        .find(|d| d.is_dir())?
-        .canonicalize()
-        .ok()?;
-    let bindir = std::fs::read_dir(&root)
-        .ok()?
-        .filter_map(|e| Some(e.ok()?.path()))
-        .find(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("erts-")))?
-        .join("bin");
+    let releases = here.into_iter().chain(above).flat_map(|dir| entries(&dir.join(".otp")));
+    let number = |dir: &PathBuf| dir.file_name()?.to_str()?.parse::<u32>().ok();
+    let newest = releases.filter(|d| number(d).is_some()).max_by_key(number)?;
+    let root = newest.join("usr/lib/erlang").canonicalize().ok()?;
+    let is_erts =
+        |p: &PathBuf| p.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(b"erts-"));
+    let bindir = entries(&root).into_iter().find(is_erts)?.join("bin");
     let env = [
         ("ROOTDIR", root.display().to_string()),
         ("BINDIR", bindir.display().to_string()),
@@ -258,6 +262,11 @@ fn unpacked(kvik: &Path) -> Option<Found> {
         ("PROGNAME", "erl".to_owned()),
     ];
     Some((bindir.join("erlexec"), env.map(|(k, v)| (k.to_owned(), v)).to_vec()))
+}
+
+fn entries(dir: &Path) -> Vec<PathBuf> {
+    let found = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    found.map(|entry| entry.path()).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! The programs, embedded in the lab and built into a cache: the Erlang ones once for all peers,
-//! those in other languages with each language's build tool.
+//! The programs, embedded in the lab and built into a cache: the Erlang ones once for each OTP
+//! release among the peers, by that release's compiler; those in other languages with each
+//! language's build tool.
 //!
 //! A build's folder is named after a hash of its sources, its commands and the compiler's version.
 //! So each version is built once, and a reported program can be run again.
@@ -38,6 +39,8 @@ const ERLANG: Sources = &[
     ("programs_tools.erl", include_str!("../../../lab/erlang/programs_tools.erl")),
     ("lab_json.erl", include_str!("../../../lab/erlang/lab_json.erl")),
     ("compiles.erl", include_str!("../../../lab/erlang/compiles.erl")),
+    ("lab_phases.erl", include_str!("../../../lab/erlang/lab_phases.erl")),
+    ("lab_server.erl", include_str!("../../../lab/erlang/lab_server.erl")),
     ("loading.erl", include_str!("../../../lab/erlang/loading.erl")),
     ("shop_rules.ex", include_str!("../../../lab/elixir/shop_rules.ex")),
     ("shop_store.ex", include_str!("../../../lab/elixir/shop_store.ex")),
@@ -112,8 +115,7 @@ const RECIPES: &[Recipe] = &[
             ("src/main.rs", include_str!("../../../lab/peers/tokio/src/main.rs")),
         ],
         build: &["build", "--release", "--locked", "--quiet", "--target-dir", "target"],
-        // Fail fast without a network.
-        env: &[("CARGO_NET_RETRY", "1"), ("CARGO_HTTP_TIMEOUT", "15")],
+        env: &CARGO_ENV,
         keep: Some(("target/release/talk", "talk")),
     },
 ];
@@ -124,13 +126,56 @@ const PLATFORM_JAVA: (&str, &str) =
 const VIRTUAL_JAVA: (&str, &str) =
     ("VirtualThreads.java", include_str!("../../../lab/peers/java/VirtualThreads.java"));
 
-pub struct Programs {
-    /// The folder of the `.beam` files.
-    pub beams: PathBuf,
-    /// Working directory of all runs; deleted when the lab ends.
-    pub work: Folder,
-}
+/// The program that drives servers, with the files of kvik that it shares.
+const LOAD: Recipe = Recipe {
+    name: "load",
+    kinds: &[],
+    version: &["--version"],
+    sources: &[
+        ("lab/load/Cargo.toml", include_str!("../../../lab/load/Cargo.toml")),
+        ("lab/load/Cargo.lock", include_str!("../../../lab/load/Cargo.lock")),
+        ("lab/load/src/amqp.rs", include_str!("../../../lab/load/src/amqp.rs")),
+        ("lab/load/src/driver.rs", include_str!("../../../lab/load/src/driver.rs")),
+        ("lab/load/src/handshakes.rs", include_str!("../../../lab/load/src/handshakes.rs")),
+        ("lab/load/src/http.rs", include_str!("../../../lab/load/src/http.rs")),
+        ("lab/load/src/load.rs", include_str!("../../../lab/load/src/load.rs")),
+        ("lab/load/src/main.rs", include_str!("../../../lab/load/src/main.rs")),
+        ("lab/load/src/phases.rs", include_str!("../../../lab/load/src/phases.rs")),
+        ("lab/load/src/start.rs", include_str!("../../../lab/load/src/start.rs")),
+        ("lab/load/src/tls.rs", include_str!("../../../lab/load/src/tls.rs")),
+        ("lab/load/src/websocket.rs", include_str!("../../../lab/load/src/websocket.rs")),
+        ("lab/load/src/wire.rs", include_str!("../../../lab/load/src/wire.rs")),
+        ("lab/load/src/workloads.rs", include_str!("../../../lab/load/src/workloads.rs")),
+        ("lab/load/sys/Cargo.toml", include_str!("../../../lab/load/sys/Cargo.toml")),
+        ("lab/load/sys/lib.rs", include_str!("../../../lab/load/sys/lib.rs")),
+        ("crates/lab/src/machine.rs", include_str!("machine.rs")),
+        ("crates/lab/src/servers/processes.rs", include_str!("servers/processes.rs")),
+        ("crates/sys/src/cpu_affinity.rs", include_str!("../../sys/src/cpu_affinity.rs")),
+        ("crates/sys/src/errno.rs", include_str!("../../sys/src/errno.rs")),
+        ("crates/sys/src/poll.rs", include_str!("../../sys/src/poll.rs")),
+        ("crates/sys/src/say.rs", include_str!("../../sys/src/say.rs")),
+        ("crates/sys/src/signal.rs", include_str!("../../sys/src/signal.rs")),
+        ("crates/sys/src/syscall_counters.rs", include_str!("../../sys/src/syscall_counters.rs")),
+        ("crates/sys/src/usage.rs", include_str!("../../sys/src/usage.rs")),
+    ],
+    build: &[
+        "build",
+        "--release",
+        "--locked",
+        "--quiet",
+        "--manifest-path",
+        "lab/load/Cargo.toml",
+        "--target-dir",
+        "target",
+    ],
+    env: &CARGO_ENV,
+    keep: Some(("target/release/kvik-load", "kvik-load")),
+};
 
+/// Fail fast without a network.
+const CARGO_ENV: [(&str, &str); 2] = [("CARGO_NET_RETRY", "1"), ("CARGO_HTTP_TIMEOUT", "15")];
+
+/// A folder that is deleted when this is dropped.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -146,11 +191,11 @@ impl Drop for Folder {
     }
 }
 
-/// Builds the peers' programs. A peer whose program does not build is dismissed; without the Erlang
-/// programs nothing can be measured.
-pub fn prepare(line_up: &mut LineUp) -> Result<Programs, String> {
+/// Builds the peers' programs, and makes the working directory of all runs. A peer whose program does
+/// not build is dismissed; without the Erlang programs nothing can be measured.
+pub fn prepare(line_up: &mut LineUp) -> Result<Folder, String> {
     let cache = cache();
-    let beams = erlang(line_up, &cache)?;
+    erlang(line_up, &cache)?;
     for recipe in RECIPES {
         let Some(first) = line_up.peers.iter().find(|p| recipe.kinds.contains(&p.kind)) else {
             continue;
@@ -164,12 +209,17 @@ pub fn prepare(line_up: &mut LineUp) -> Result<Programs, String> {
             Err(fault) => line_up.dismiss(recipe.kinds, &one_line(&fault)),
         }
     }
-    for peer in line_up.peers.iter_mut().filter(|p| p.kind.is_erlang()) {
-        peer.version = erlang_version(peer);
-    }
     let work = Folder(std::env::temp_dir().join(format!("kvik-bench.{}", std::process::id())));
     std::fs::create_dir_all(work.path()).map_err(|e| format!("{}: {e}", work.path().display()))?;
-    Ok(Programs { beams, work })
+    Ok(work)
+}
+
+/// Builds the load generator for servers.
+pub fn load_generator() -> Result<PathBuf, String> {
+    let cargo = on_path("cargo").ok_or("servers need a load generator, which cargo builds")?;
+    let (folder, _) = other(&LOAD, &cargo, &cache())
+        .map_err(|fault| format!("the load generator: {}", one_line(&fault)))?;
+    Ok(folder.join("kvik-load"))
 }
 
 /// Sets how to run a peer in another language, after its program was built.
@@ -214,29 +264,88 @@ fn other(recipe: &Recipe, tool: &Path, cache: &Path) -> Result<(PathBuf, String)
     Ok((folder, version))
 }
 
-fn erlang(line_up: &LineUp, cache: &Path) -> Result<PathBuf, String> {
-    if !line_up.peers.iter().any(|p| p.kind.is_erlang()) {
-        return Ok(PathBuf::new());
-    }
-    // kvik's own compiler may change without a change of its version.
-    let (tool, subcommand) = compiler(line_up)?;
-    let changed = std::fs::metadata(&tool).and_then(|m| m.modified()).ok();
-    built(cache, "erlang", ERLANG, &(&tool, changed), |folder| {
-        let mut compile = Command::new(&tool);
-        let erlang = ERLANG.iter().map(|(name, _)| name).filter(|name| name.ends_with(".erl"));
-        compile.args(subcommand).arg("-W0").args(erlang);
-        said_well(compile.current_dir(folder).output()).map(drop)
-    })
+/// What an Erlang machine says of itself.
+#[derive(Clone, Hash)]
+struct Installation {
+    release: String,
+    root: String,
+    version: String,
 }
 
-/// OTP's compiler if it is installed, so that all peers run the same files whatever the state of
-/// kvik; otherwise the same compiler on kvik.
-fn compiler(line_up: &LineUp) -> Result<(PathBuf, Option<&'static str>), String> {
-    if let Some(erlc) = on_path("erlc") {
-        return Ok((erlc, None));
+impl Installation {
+    fn of(peer: &Peer) -> Result<Installation, String> {
+        let code = r#"[io:format("~ts~n", [S]) || S <- [erlang:system_info(otp_release),
+            code:root_dir(), erlang:system_info(system_version)]], halt()."#;
+        let said = said_well(peer.command().args(EVALUATE).arg(code).output());
+        let said = said.map_err(|fault| format!("{}: {}", peer.line(), one_line(&fault)))?;
+        let mut lines = said.lines().map(str::to_owned);
+        let mut next = || lines.next().ok_or_else(|| format!("{}: {said}", peer.line()));
+        Ok(Installation { release: next()?, root: next()?, version: next()?.trim().to_owned() })
     }
-    let kvik = line_up.kvik().ok_or("no erlc found to compile the programs with")?;
-    Ok((kvik.tool.clone(), Some("erlc")))
+}
+
+const EVALUATE: [&str; 3] = ["-noshell", "-noinput", "-eval"];
+
+/// Finds what release each Erlang peer runs and has the programs built for it. kvik runs on the
+/// libraries of the first OTP, unless the environment selects others.
+fn erlang(line_up: &mut LineUp, cache: &Path) -> Result<(), String> {
+    let ask = |kind| move |p: &&mut Peer| p.kind == kind;
+    let mut asked: Vec<(PathBuf, Installation)> = Vec::new();
+    for peer in line_up.peers.iter_mut().filter(ask(PeerKind::Otp)) {
+        install(peer, &mut asked)?;
+    }
+    let root = asked.first().map(|(_, first)| first.root.clone());
+    let selected = ["KVIK_OTP_ROOT", "KVIK_OTP"].iter().any(|n| std::env::var_os(n).is_some());
+    for peer in line_up.peers.iter_mut().filter(ask(PeerKind::Kvik)) {
+        let root = root.iter().filter(|_| !selected);
+        peer.env.extend(root.map(|root| ("KVIK_OTP_ROOT".to_owned(), root.clone())));
+        install(peer, &mut asked)?;
+    }
+    // OTP's compiler if there is one, so that the files are the same whatever the state of kvik.
+    for i in 0..line_up.peers.len() {
+        if !line_up.peers[i].kind.is_erlang() {
+            continue;
+        }
+        let is_release = |p: &&Peer| p.kind.is_erlang() && p.release == line_up.peers[i].release;
+        let of_release = || line_up.peers.iter().filter(is_release);
+        let compiler = of_release().find(|p| p.kind == PeerKind::Otp).or(of_release().next());
+        if let Some(compiler) = compiler {
+            line_up.peers[i].beams = beams(compiler, cache)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sets an Erlang peer's release and version; each tool is asked once.
+fn install(peer: &mut Peer, asked: &mut Vec<(PathBuf, Installation)>) -> Result<(), String> {
+    let known = asked.iter().find(|(tool, _)| *tool == peer.tool).map(|(_, found)| found.clone());
+    let found = match known {
+        Some(found) => found,
+        None => {
+            let found = Installation::of(peer)?;
+            asked.push((peer.tool.clone(), found.clone()));
+            found
+        }
+    };
+    (peer.release, peer.version) = (found.release, found.version);
+    Ok(())
+}
+
+/// The folder of the Erlang programs, compiled by this peer.
+fn beams(compiler: &Peer, cache: &Path) -> Result<PathBuf, String> {
+    // kvik's own compiler may change without a change of its version.
+    let changed = std::fs::metadata(&compiler.tool).and_then(|m| m.modified()).ok();
+    let with = (&compiler.tool, &compiler.version, changed);
+    built(cache, "erlang", ERLANG, &with, |folder| {
+        let erlang = ERLANG.iter().map(|(name, _)| name).filter(|name| name.ends_with(".erl"));
+        let files = erlang.map(|name| format!("{name:?}")).collect::<Vec<_>>().join(",");
+        let code = format!(
+            "Failed = [F || F <- [{files}], compile:file(F, [report_errors]) =:= error], \
+             halt(length(Failed))."
+        );
+        let mut compile = compiler.command();
+        said_well(compile.args(EVALUATE).arg(code).current_dir(folder).output()).map(drop)
+    })
 }
 
 /// The folder with these sources built. It is built under another name and renamed, so an existing
@@ -282,13 +391,6 @@ fn said_well(output: std::io::Result<Output>) -> Result<String, String> {
 fn one_line(fault: &str) -> String {
     let words: Vec<&str> = fault.split_whitespace().collect();
     words.join(" ").chars().take(300).collect()
-}
-
-fn erlang_version(peer: &Peer) -> String {
-    let code = "io:put_chars(erlang:system_info(system_version)), halt().";
-    let mut command = peer.command();
-    let output = command.args(["-noshell", "-noinput", "-eval", code]).output();
-    said_well(output).map_or("unknown".to_owned(), |said| one_line(&said))
 }
 
 #[cfg(test)]

@@ -4,11 +4,12 @@
 use crate::experiments::{Ask, Job};
 use crate::memory_warmup::{Need, Warm};
 use crate::options::LabOptions;
-use crate::peers::{LineUp, Peer};
-use crate::programs::Programs;
+use crate::peers::{LineUp, Peer, PeerKind};
+use crate::programs::Folder;
 use crate::progress::{one_too_many, Progress};
 use crate::run::{interrupted, run, tail, RunResult};
-use std::collections::BTreeMap;
+use crate::summary::fills;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,8 @@ pub struct Results {
     pub rounds: usize,
     /// job and peer, and the missing requirement.
     pub missing: BTreeMap<(String, usize), String>,
+    /// What programs said of their rows beside the figures.
+    pub notes: BTreeSet<String>,
     /// job and peer, and the resources used by each run that counts.
     pub runs: BTreeMap<(String, usize), Vec<Run>>,
     /// job and peer, and the command.
@@ -90,6 +93,8 @@ fn plan(line_up: &LineUp, jobs: &[Job], rounds: usize) -> Vec<RoundStep> {
             let peers: Vec<usize> = (0..line_up.peers.len()).filter(able).collect();
             for time in round * job.times..(round + 1) * job.times {
                 let mut order = peers.clone();
+                // The first round tells the others what saturates OTP.
+                order.sort_by_key(|peer| job.driven && line_up.peers[*peer].kind != PeerKind::Otp);
                 order.rotate_left(time % peers.len().max(1));
                 steps.extend(order.iter().map(|&peer| RoundStep { round, time, job: index, peer }));
             }
@@ -102,19 +107,14 @@ fn plan(line_up: &LineUp, jobs: &[Job], rounds: usize) -> Vec<RoundStep> {
 struct Lab<'a> {
     line_up: &'a LineUp,
     jobs: &'a [Job],
-    programs: &'a Programs,
+    work: &'a Folder,
     limit: Option<u64>,
     begin: Instant,
 }
 
-pub fn measure(
-    line_up: &LineUp,
-    jobs: &[Job],
-    programs: &Programs,
-    options: &LabOptions,
-) -> Results {
+pub fn measure(line_up: &LineUp, jobs: &[Job], work: &Folder, options: &LabOptions) -> Results {
     let begin = Instant::now();
-    let lab = Lab { line_up, jobs, programs, limit: options.limit, begin };
+    let lab = Lab { line_up, jobs, work, limit: options.limit, begin };
     let mut warm = Warm::new();
     let mut results = Results::default();
     let steps = plan(line_up, jobs, options.rounds);
@@ -149,19 +149,42 @@ pub fn measure(
 /// A shell that sets the descriptor limit (capped at the hard limit) and then executes the program.
 const LIMITED: &str = r#"ulimit -n "$0" 2>/dev/null || ulimit -n "$(ulimit -Hn)"; exec "$@""#;
 
-fn command(job: &Job, peer: &Peer, ask: &Ask, programs: &Programs) -> Command {
-    let mut command = peer.command();
+fn command(lab: &Lab, job: &Job, peer: &Peer, ask: &Ask, rates: &[String]) -> Command {
+    let mut command = if job.driven { driver(lab, peer, ask, rates) } else { peer.command() };
     if job.descriptors > 0 {
         let plain = command;
         command = Command::new("sh");
         command.args(["-c", LIMITED, &job.descriptors.to_string()]).arg(plain.get_program());
         command.args(plain.get_args()).envs(peer.env.iter().cloned());
     }
+    if job.driven {
+        return command;
+    }
     if peer.kind.is_erlang() {
-        command.arg("-pa").arg(&programs.beams);
+        command.arg("-pa").arg(&peer.beams);
     }
     command.args(&ask.args);
     command
+}
+
+/// The load generator, which starts the server.
+fn driver(lab: &Lab, peer: &Peer, ask: &Ask, rates: &[String]) -> Command {
+    let mut command = Command::new(&lab.line_up.load_generator);
+    command.args(&ask.args).arg("--beams").arg(&peer.beams);
+    command.args(rates).arg("--").arg(&peer.program).args(&peer.flags);
+    command.envs(peer.env.iter().cloned());
+    command
+}
+
+/// What saturated OTP in the first round, for each row of a driven job: `ROW=RATE`.
+fn otp_rates(lab: &Lab, results: &Results, job: &Job) -> Vec<String> {
+    let Some(otp) = lab.line_up.position(PeerKind::Otp, false) else { return Vec::new() };
+    let rate = |(row, values): (&String, &BTreeMap<usize, Vec<Option<f64>>>)| {
+        let name = row.strip_prefix("servers/").filter(|_| job.driven && fills(job, row))?;
+        let rate = values.get(&otp)?.iter().flatten().next()?;
+        Some(format!("{name}={rate:.0}"))
+    };
+    results.values.iter().filter_map(rate).collect()
 }
 
 /// The command as typed in a shell.
@@ -179,7 +202,7 @@ fn typed(command: &Command, peer: &Peer) -> String {
 
 /// Runs a job on a peer and records the run that counts.
 fn one(lab: &Lab, results: &mut Results, warm: &mut Warm, step: &RoundStep) {
-    let (job, peer, programs) = (&lab.jobs[step.job], &lab.line_up.peers[step.peer], lab.programs);
+    let (job, peer) = (&lab.jobs[step.job], &lab.line_up.peers[step.peer]);
     let key = (job.name(), step.peer);
     let tired = results.faults.get(&key).is_some_and(|f| f.len() >= MAX_FAILURES)
         || results.missing.contains_key(&key);
@@ -188,11 +211,12 @@ fn one(lab: &Lab, results: &mut Results, warm: &mut Warm, step: &RoundStep) {
         own_kb: peak_kb(lab.line_up, results, &key).unwrap_or(job.expected_mb << 10),
         beside_kb: job.beside_mb << 10,
     };
+    let rates = otp_rates(lab, results, job);
     let once = || {
-        let mut command = command(job, peer, &ask, programs);
+        let mut command = command(lab, job, peer, &ask, &rates);
         let limit = Duration::from_secs(lab.limit.unwrap_or(job.limit_seconds));
         warm.make_room(need);
-        let outcome = run(&mut command, programs.work.path(), limit);
+        let outcome = run(&mut command, lab.work.path(), limit);
         warm.take_again();
         let outcome = outcome.map_err(Unmeasured::Failed)?;
         rows(job, &ask, &outcome).map(|rows| (outcome, rows))
@@ -200,7 +224,7 @@ fn one(lab: &Lab, results: &mut Results, warm: &mut Warm, step: &RoundStep) {
     results
         .commands
         .entry(key.clone())
-        .or_insert_with(|| typed(&command(job, peer, &ask, programs), peer));
+        .or_insert_with(|| typed(&command(lab, job, peer, &ask, &rates), peer));
     let (outcome, rows, repeats) = match least_disturbed(once, results, lab.begin) {
         Ok(best) => best,
         Err(_) if interrupted() => return,
@@ -212,6 +236,8 @@ fn one(lab: &Lab, results: &mut Results, warm: &mut Warm, step: &RoundStep) {
             return;
         }
     };
+    let noted = outcome.output.lines().filter_map(|line| line.strip_prefix("note "));
+    results.notes.extend(noted.map(|note| format!("{note} ({})", peer.label)));
     for (row, value) in rows {
         let cells = results.values.entry(row).or_default().entry(step.peer).or_default();
         cells.resize(step.time, None);

@@ -1,5 +1,6 @@
 //! One run of a program in a process of its own, with a time limit.
 
+use crate::servers::processes;
 use crate::system_load::SystemLoad;
 use kvik_sys::signal;
 use kvik_sys::usage::{reap, Usage};
@@ -152,16 +153,17 @@ fn until_end(
 fn end_group(child: &Child) -> Usage {
     let mut sum = Usage::default();
     let begin = Instant::now();
-    let mut ended = false;
     while begin.elapsed() < Duration::from_secs(2) {
         match reap(0) {
             // No child is left.
             Err(_) => break,
             Ok(Some((_, _, usage))) => sum = sum.and(usage),
-            Ok(None) if !ended && begin.elapsed() > Duration::from_millis(200) => {
-                ended = true;
+            Ok(None) if begin.elapsed() > Duration::from_millis(200) => {
                 // Fails if the group has ended, which is fine.
                 let _ = signal::send(-child.id().cast_signed(), KILL);
+                // Daemons leave the group; those whose parent has ended are below the lab.
+                processes::kill_all();
+                std::thread::sleep(Duration::from_millis(10));
             }
             Ok(None) => std::thread::sleep(Duration::from_millis(1)),
         }
@@ -219,9 +221,17 @@ mod tests {
 
     #[test]
     fn output_is_read_while_the_pipe_stays_open() {
-        // It leaves the group, and so is not killed with it.
+        // It leaves the group, and holds the pipe open.
         let outcome = sh("setsid sleep 3 & echo hi", 5000).unwrap();
         assert_eq!(outcome.output, "hi\n");
+    }
+
+    #[test]
+    fn ends_a_daemon_that_left_the_group() {
+        kvik_sys::usage::adopt_orphans().unwrap();
+        let outcome = sh("setsid sleep 100 & echo $!", 5000).unwrap();
+        let daemon = format!("/proc/{}", outcome.output.trim());
+        assert!(daemon.len() > "/proc/".len() && !Path::new(&daemon).exists(), "{daemon}");
     }
 
     #[test]

@@ -55,6 +55,9 @@ impl Ratio {
 
 /// Ratios run by run, for runs that both have.
 pub fn pairs(ours: &[Option<f64>], theirs: &[Option<f64>], better: Better) -> Vec<f64> {
+    if better == Better::Unrated {
+        return Vec::new();
+    }
     let pair = |(a, b): (&Option<f64>, &Option<f64>)| {
         let (a, b) = ((*a)?, (*b)?);
         Some(if better == Better::More { a / b } else { b / a })

@@ -276,11 +276,13 @@ pub fn fills(job: &Job, row: &str) -> bool {
         "portcpu" => "pipes",
         "histogram" => "scheduling",
         "startmemory" => "start",
+        name if name.starts_with("server") => "servers",
         _ => first,
     };
     let part = |detail: &str| match experiment {
         "files" => rest.contains(detail),
         "work" => rest.split('/').next() == Some(detail),
+        "servers" => rest.strip_prefix(detail).is_some_and(|r| r.is_empty() || r.starts_with('/')),
         _ => rest == detail,
     };
     let plain = job.detail.is_empty() && !(experiment == "files" && rest.contains('+'));
@@ -322,9 +324,11 @@ pub mod tests {
             program: "".into(),
             flags: Vec::new(),
             env: Vec::new(),
+            release: String::new(),
+            beams: "".into(),
             version: String::new(),
         };
-        LineUp { peers: peers.iter().map(peer).collect(), missing: Vec::new() }
+        LineUp { peers: peers.iter().map(peer).collect(), ..LineUp::default() }
     }
 
     pub fn results(rows: &[(&str, &[f64])]) -> Results {

@@ -2,12 +2,13 @@
 
 use super::read::Reader;
 use super::read::{read_bandwidths, read_files, read_nothing, read_number, read_opens, read_pipes};
-use super::read::{read_loading, read_rates, read_size, read_switches, read_times};
+use super::read::{read_driven, read_loading, read_rates, read_size, read_switches, read_times};
 use super::read::{read_tuned_files, read_waiting, read_zog};
 use super::sizes::{pace, ExperimentSizes, PortSizes, NAMED, QUICK, WHOLE};
 use super::subject;
 use crate::options::LabOptions;
 use crate::peers::{Peer, PeerKind};
+use crate::servers;
 
 #[derive(Clone)]
 pub struct Job {
@@ -40,6 +41,8 @@ pub struct Job {
     /// (page cache, page tables, pipes): that much is made available before it starts.
     pub expected_mb: u64,
     pub beside_mb: u64,
+    /// The load generator (`servers`) starts the machine, and measures it.
+    pub driven: bool,
 }
 
 #[derive(Clone)]
@@ -135,23 +138,23 @@ impl Job {
 
 pub fn chosen(options: &LabOptions) -> Result<Vec<Job>, String> {
     for name in &options.experiments {
-        if subject(name).is_none() {
-            return Err(format!("no experiment named {name}"));
+        if subject(name).is_none() && !is_workload(name) {
+            return Err(unknown(name));
         }
     }
     let wanted = |job: &Job| {
-        options.experiments.is_empty()
-            || options
-                .experiments
-                .iter()
-                .any(|e| e == job.experiment || (job.experiment == "ring" && e == "spawn"))
+        (options.experiments.is_empty() && !job.driven)
+            || options.experiments.iter().any(|e| {
+                e == job.experiment || (job.experiment == "ring" && e == "spawn") || names(job, e)
+            })
     };
     let sizes = match (options.quick, options.experiments.is_empty()) {
         (true, _) => &QUICK,
         (_, true) => &WHOLE,
         _ => &NAMED,
     };
-    let mut jobs: Vec<Job> = all(sizes).into_iter().filter(wanted).collect();
+    let driven = servers::names().map(|name| workload(name, options.quick));
+    let mut jobs: Vec<Job> = all(sizes).into_iter().chain(driven).filter(wanted).collect();
     if !options.experiments.is_empty() {
         // Experiments named on the command line run in every round.
         for job in &mut jobs {
@@ -159,6 +162,16 @@ pub fn chosen(options: &LabOptions) -> Result<Vec<Job>, String> {
         }
     }
     Ok(jobs)
+}
+
+fn unknown(name: &str) -> String {
+    let full = format!("servers/{name}");
+    let hint = match name.starts_with("servers/") {
+        true => format!("; there are {}", servers::names().collect::<Vec<_>>().join(" ")),
+        false if is_workload(&full) => format!("; did you mean {full}?"),
+        false => "; `kvik bench --help` lists them".to_owned(),
+    };
+    format!("no experiment named {name}{hint}")
 }
 
 fn all(sizes: &ExperimentSizes) -> Vec<Job> {
@@ -204,6 +217,32 @@ fn all(sizes: &ExperimentSizes) -> Vec<Job> {
     jobs
 }
 
+/// `servers/http` means all workloads whose names begin so.
+fn names(job: &Job, name: &str) -> bool {
+    let workload = name.strip_prefix("servers/").filter(|_| job.driven);
+    let rest = workload.and_then(|workload| job.detail.strip_prefix(workload));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn is_workload(name: &str) -> bool {
+    servers::names().any(|workload_name| names(&workload(workload_name, true), name))
+}
+
+fn workload(name: &str, quick: bool) -> Job {
+    let args = [words(&[name]), words(if quick { &["--quick"] } else { &[] })].concat();
+    Job {
+        detail: name.to_owned(),
+        args,
+        read: read_driven,
+        unbound: true,
+        descriptors: SERVER_DESCRIPTORS,
+        limit_seconds: 300,
+        expected_mb: 256,
+        driven: true,
+        ..eval("servers", "")
+    }
+}
+
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|w| (*w).to_owned()).collect()
 }
@@ -226,6 +265,7 @@ fn eval(experiment: &'static str, code: &str) -> Job {
         memory: None,
         expected_mb: 64,
         beside_mb: 128,
+        driven: false,
     }
 }
 
@@ -277,6 +317,8 @@ fn pipes(experiment: &'static str, size: [u64; 3]) -> Job {
     Job { task: Task::InC(words(&[&["pipes"], &size[..]].concat())), count: lines * rings, ..job }
 }
 
+/// Descriptors for thousands of connections.
+const SERVER_DESCRIPTORS: u64 = 16_384;
 /// Highest descriptor limit that systems allow; capped at the lab's own limit.
 const MOST_DESCRIPTORS: u64 = 1 << 20;
 
@@ -368,6 +410,8 @@ mod tests {
             program: PathBuf::new(),
             flags: Vec::new(),
             env: Vec::new(),
+            release: String::new(),
+            beams: PathBuf::new(),
             version: String::new(),
         }
     }
@@ -465,7 +509,10 @@ mod tests {
         assert!(jobs.len() == 1 && jobs[0].rounds == usize::MAX);
         let all = chosen(&options(&[])).unwrap();
         assert!(all.iter().any(|j| j.experiment == "memory" && j.rounds == STABLE_ROUNDS));
-        assert!(chosen(&options(&["chess"])).is_err());
+        let unknown = |name: &str| chosen(&options(&[name])).err().unwrap();
+        assert!(unknown("chess").ends_with("`kvik bench --help` lists them"));
+        assert!(unknown("http/plain").ends_with("did you mean servers/http/plain?"));
+        assert!(unknown("servers/http/plan").contains("there are http/plain http/json"));
         assert!(chosen(&options(&["spawn"])).unwrap().iter().all(|j| j.experiment == "ring"));
     }
 }

@@ -12,6 +12,8 @@ pub use sizes::SLOW_PEERS;
 pub enum Better {
     More,
     Less,
+    /// Shown, and not compared.
+    Unrated,
 }
 
 /// How the rows of an experiment are shown. A row's id is `EXPERIMENT/detail`.
@@ -36,6 +38,8 @@ pub enum Chart {
     Histogram,
     /// A dot for each row: kvik's ratio to OTP.
     Ratios,
+    /// Figures alone.
+    None,
 }
 
 pub const SUBJECTS: &[Experiment] = &[
@@ -262,7 +266,31 @@ pub const SUBJECTS: &[Experiment] = &[
         better: Better::Less,
         chart: Chart::Ratios,
     },
+    server("servers", "Servers: requests a second", "req/s", Better::More,
+        "How many requests a second does a server answer at most, on one CPU of its own?"),
+    server("servercpu", "Servers: CPU time", "µs/request", Better::Less,
+        "How much CPU time do all processes of the server take for a request, when it is saturated \
+         and at half the rate that saturates OTP?"),
+    server("serverlatency", "Servers: waiting for an answer", "µs", Better::Less,
+        "How long after a request was due is it answered, at half the rate that saturates OTP?"),
+    server("servermemory", "Servers: memory", "KB", Better::Less,
+        "How much memory do the server's processes take at rest, for an idle connection, and at most?"),
+    server("serverstart", "Servers: start", "ms", Better::Less,
+        "How long until a server that was started gives its first answer, and in how much CPU time?"),
+    server("serverload", "Servers: who was busy", "% of a CPU", Better::Unrated,
+        "How busy were the server and the load generator when the server was saturated?"),
 ];
+
+const fn server(
+    id: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    better: Better,
+    question: &'static str,
+) -> Experiment {
+    let chart = if matches!(better, Better::Unrated) { Chart::None } else { Chart::Ratios };
+    Experiment { id, title, question, unit, better, chart }
+}
 
 /// Single figures published for an experiment: experiment, source, and the figure in the
 /// experiment's unit.
@@ -351,9 +379,22 @@ pub fn label(row: &str) -> String {
         ["start"] => "start and halt".to_owned(),
         ["startmemory"] => "start and halt, memory".to_owned(),
         ["loading"] => "load stdlib".to_owned(),
+        [what, rest @ ..] if what.starts_with("server") => server_label(rest),
         ["codesize"] => "stdlib as native code".to_owned(),
         _ => row.to_owned(),
     }
+}
+
+/// `["http", "plain", "1000", "p99"]` as `http plain 1,000 p99`.
+fn server_label(parts: &[&str]) -> String {
+    let Some((first, rest)) = parts.split_first() else { return String::new() };
+    let part = |part: &&str| match *part {
+        "full" | "half" | "client" | "server" | "rest" | "idle" | "peak" | "time" | "cpu"
+        | "p50" | "p99" | "p99.9" => format!(" {part}"),
+        n if n.parse::<u64>().is_ok() => format!(" {}", grouped(n)),
+        word => format!(" {}", word.replace('_', " ")),
+    };
+    rest.iter().fold((*first).to_owned(), |label, next| label + &part(next))
 }
 
 fn program_label(name: &str) -> String {

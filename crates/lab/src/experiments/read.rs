@@ -11,6 +11,15 @@ pub fn read_nothing(_: &Job, _: u64, _: &str) -> Vec<(String, f64)> {
     Vec::new()
 }
 
+/// `row ID VALUE` of a driver.
+pub fn read_driven(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
+    let row = |line: &str| {
+        let (id, value) = line.strip_prefix("row ")?.split_once(' ')?;
+        Some((id.to_owned(), value.parse().ok()?))
+    };
+    text.lines().filter_map(row).collect()
+}
+
 pub fn read_number(job: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
     let value = text.lines().rev().find_map(|l| l.trim().parse().ok());
     value.map(|v| (job.experiment.to_owned(), v)).into_iter().collect()

@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// A line for each row: a dot at its ratio, with its confidence interval. Right of the line at 1 is
 /// better.
 pub fn ratios(title: &str, rows: &[(&str, Ratio)]) -> String {
-    const LEFT: f64 = 188.0;
+    const LEFT: f64 = 216.0;
     const RIGHT: f64 = 124.0;
     const STEP: f64 = 21.0;
     const TOP: f64 = 30.0;

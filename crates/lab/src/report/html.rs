@@ -32,6 +32,7 @@ pub fn page(report: &Report, changes: Option<&Comparison>) -> String {
         }
     }
     failures(&mut out, summary);
+    notes(&mut out, report);
     colophon(&mut out, report);
     out.push_str("</main></html>\n");
     out
@@ -52,6 +53,16 @@ fn headline(out: &mut String, summary: &Summary) {
         line.ratios.iter().for_each(|r| out.push_str(&format!("<td>{}", ratio(*r))));
     }
     out.push_str("</tbody></table></div>");
+}
+
+/// What programs said of their rows beside the figures.
+fn notes(out: &mut String, report: &Report) {
+    let all = &report.results.notes;
+    if !all.is_empty() {
+        out.push_str("<section id='notes'><h2>Notes</h2><ul>");
+        all.iter().for_each(|note| out.push_str(&format!("<li>{}", escape(note))));
+        out.push_str("</ul></section>");
+    }
 }
 
 fn changed(out: &mut String, changes: Option<&Comparison>) {
@@ -136,6 +147,7 @@ fn section(out: &mut String, report: &Report, subject: &Experiment, rows: &[&Sum
             out.push_str(&charts::line(summary, subject, rows, what));
             by_peer(out, summary, rows, what);
         }
+        Chart::None => figures(out, summary, rows, "All figures", &summary.present(rows)),
         Chart::Histogram => out.push_str(&charts::histogram(summary, subject, rows)),
         Chart::Ratios => {
             out.push_str(&charts::beside_otp(summary, subject, rows));
@@ -175,6 +187,9 @@ fn plain(out: &mut String, table: &TextTable) {
 
 /// The computed result of an experiment: claims only what the intervals support.
 fn came_out(summary: &Summary, subject: &Experiment, rows: &[&SummaryRow]) -> String {
+    if subject.better == Better::Unrated {
+        return String::new();
+    }
     if subject.chart == Chart::Histogram {
         return counted(summary, rows);
     }

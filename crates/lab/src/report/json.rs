@@ -44,7 +44,7 @@ pub fn data(report: &Report) -> Value {
             "cores": machine.cores, "model": machine.model, "kernel": machine.kernel,
             "memory_mb": machine.memory_mb, "load_before": machine.load,
         },
-        "columns": columns, "headline": headline(report), "peers": peers, "missing": report.missing(), "rows": rows, "failed": faults, "itself": itself, "runs": runs,
+        "columns": columns, "headline": headline(report), "peers": peers, "missing": report.missing(), "rows": rows, "failed": faults, "notes": results.notes, "itself": itself, "runs": runs,
     })
 }
 

@@ -38,6 +38,9 @@ pub fn page(report: &Report, changes: Option<&Comparison>) -> String {
         part(&mut out, "What the runs used", &table::usage(report.line_up, &jobs, report.results));
     }
     failures(&mut out, report);
+    for note in &report.results.notes {
+        let _ = writeln!(out, "- note: {note}");
+    }
     let _ = writeln!(out, "## How this was measured\n\n{}\n", super::machine(report));
     for peer in &report.line_up.peers {
         let ours = if peer.kind == PeerKind::Kvik { " (ours)" } else { "" };
