@@ -80,8 +80,8 @@ self_asks(How) ->
     Pid ! go,
     Said = receive {Pid, R} -> R; {'DOWN', M, _, _, R} -> {down, R} after 20000 -> hangs end,
     demonitor(M, [flush]),
-    %% The code server has done what it was asked for when it answers once more.
-    false = code:is_loaded(m_none),
+    %% The code server has done what it was asked for when it answers once more. Since OTP 26 is_loaded/1 asks its table.
+    [_ | _] = code:get_path(),
     stop(Pid),
     t:p({asks, How}, {Said, erlang:check_old_code(m_old), m_old:version()}).
 
