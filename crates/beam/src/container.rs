@@ -41,6 +41,11 @@ impl<'a> Container<'a> {
         self.chunks.iter().filter_map(|(id, range)| Some((*id, self.data.get(range.clone())?)))
     }
 
+    /// Passes all contents that affect loading, in parts: see [`Container::essence`].
+    pub fn each_essential_part(&self, mut f: impl FnMut(&[u8])) {
+        self.parts_of_essence().flatten().for_each(|p| f(&p));
+    }
+
     /// All contents that affect loading: two files with the same essence are the same to the
     /// loader.
     pub fn essence(&self) -> Vec<u8> {

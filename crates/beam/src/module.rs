@@ -83,6 +83,15 @@ impl<'f> Module<'f> {
         file: &'f Container,
         buffers: &mut ReadBuffers,
     ) -> Result<Module<'f>, BeamError> {
+        Module::parse_known(file, buffers, None)
+    }
+
+    /// The same for a file whose checksum may be known.
+    pub fn parse_known(
+        file: &'f Container,
+        buffers: &mut ReadBuffers,
+        md5: Option<[u8; 16]>,
+    ) -> Result<Module<'f>, BeamError> {
         let get = |id: &[u8; 4]| chunk(file, id);
         let code = parse_code(get(b"Code").ok_or(BeamError::Missing("Code"))?)?;
         let atoms = Module::atoms(file)?;
@@ -122,7 +131,7 @@ impl<'f> Module<'f> {
                 .unwrap_or_default(),
             attributes: get(b"Attr").unwrap_or_default(),
             compile_info: get(b"CInf").unwrap_or_default(),
-            md5: md5::checksum(file),
+            md5: md5.unwrap_or_else(|| md5::checksum(file)),
             atoms,
             code,
         })

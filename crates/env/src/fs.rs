@@ -14,6 +14,9 @@ pub use std::fs::{
 };
 pub use std::os::unix::fs::{symlink, MetadataExt, OpenOptionsExt};
 
+/// For `OpenOptionsExt::custom_flags`.
+pub use kvik_sys::file::{NONBLOCK, NO_FOLLOW};
+
 use crate::file::{self, FileKind, OpenMode};
 use crate::{embedded, Fault};
 

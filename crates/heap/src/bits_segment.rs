@@ -60,6 +60,19 @@ pub enum SegKind {
 }
 
 impl SegKind {
+    /// By number.
+    pub const ALL: [SegKind; 9] = [
+        SegKind::Append,
+        SegKind::PrivateAppend,
+        SegKind::Binary,
+        SegKind::Integer,
+        SegKind::Float,
+        SegKind::String,
+        SegKind::Utf8,
+        SegKind::Utf16,
+        SegKind::Utf32,
+    ];
+
     /// The kind with the name that the instruction uses.
     pub fn from_name(name: &str) -> Option<SegKind> {
         Some(match name {

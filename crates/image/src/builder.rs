@@ -23,6 +23,10 @@ impl Builder {
     pub fn has(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
+    /// The paths and the contents of the files, in order.
+    pub fn contents(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.files.iter().map(|(path, (_, bytes))| (path.as_str(), bytes.as_slice()))
+    }
     /// The paths and the sizes of the files, in order.
     pub fn files(&self) -> impl Iterator<Item = (&str, usize)> {
         self.files.iter().map(|(path, (_, bytes))| (path.as_str(), bytes.len()))

@@ -22,6 +22,20 @@ use crate::rt::Operands;
 
 pub use kvik_beam::CHECKED;
 
+/// Whether modules that this thread makes assert that.
+pub fn is_wanted() -> bool {
+    #[cfg(test)]
+    if UNWANTED.get() {
+        return false;
+    }
+    CHECKED
+}
+#[cfg(test)]
+thread_local! {
+    /// Makes code as builds without checks do.
+    pub static UNWANTED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
 /// Neither a term nor a value that native code gives a meaning: a header word where no header can
 /// be. Fits a sign-extended 32-bit immediate.
 pub const POISON: u64 = -0x5EAD_0F1Ci64 as u64;

@@ -13,7 +13,7 @@ use kvik_heap::LiteralArea;
 use kvik_term::word::{self, NIL};
 use kvik_term::{am, Atom, Export, FunEntry};
 
-use crate::checked::{Checkpoints, LabelAddresses, CHECKED};
+use crate::checked::{self, Checkpoints, LabelAddresses};
 use crate::coverage::{record_for, LinesMet};
 use crate::stubs::Stubs;
 use crate::target::{Asm, Label};
@@ -71,6 +71,14 @@ pub struct Compiler<'m> {
     pub checkpoints: Checkpoints,
     pub label_addresses: LabelAddresses,
     cold: Vec<Cold<'m>>,
+    /// Keys of maps, as words, whose hash ends before an offset.
+    pub hashed_keys: Vec<(u32, u64)>,
+    /// Searches among atoms in the order of their numbers.
+    pub atom_searches: Vec<AtomSearch>,
+    /// How many calls by `apply` there are so far.
+    pub apply_sites: u32,
+    /// The code is good for this VM only.
+    pub is_private: bool,
 }
 
 /// A module's tables, resolved to addresses and terms of this VM.
@@ -93,6 +101,23 @@ pub struct Tables {
     pub strings: Box<[u8]>,
 }
 
+/// A binary search: which atom is compared where depends on the order of their numbers.
+#[derive(Default)]
+pub struct AtomSearch {
+    /// In that order.
+    pub choices: Vec<AtomChoice>,
+    /// Where else a choice, by its index, is compared, as four bytes at an offset.
+    pub splits: Vec<(usize, u32)>,
+}
+pub struct AtomChoice {
+    /// Its word.
+    pub atom: u64,
+    pub to: Label,
+    /// The offsets of the four bytes with which it is compared, and of those of the branch.
+    pub compared: u32,
+    pub branch: u32,
+}
+
 /// Buffers of a compiler, for the next one to reuse.
 #[derive(Default)]
 pub struct Scratch {
@@ -113,6 +138,9 @@ pub struct CompiledModule {
     pub debug: DebugTable,
     pub checkpoints: Checkpoints,
     pub label_addresses: LabelAddresses,
+    pub hashed_keys: Vec<(u32, u64)>,
+    pub atom_searches: Vec<AtomSearch>,
+    pub is_private: bool,
 }
 
 pub type EmitResult = Result<(), LoadError>;
@@ -177,10 +205,14 @@ impl<'m> Compiler<'m> {
                 points: Vec::new(),
             },
             function_index: 0,
-            checked: CHECKED,
+            checked: checked::is_wanted(),
             checkpoints: Checkpoints::new(),
             label_addresses: LabelAddresses::default(),
             cold: Vec::new(),
+            hashed_keys: Vec::new(),
+            atom_searches: Vec::new(),
+            apply_sites: 0,
+            is_private: false,
         }
     }
 
@@ -189,6 +221,7 @@ impl<'m> Compiler<'m> {
     pub fn finish(self) -> CompiledModule {
         let Compiler { a, segments, places, labels, lambda_labels, nifs, .. } = self;
         let Compiler { record_sites, coverage, debug, checkpoints, label_addresses, .. } = self;
+        let Compiler { hashed_keys, atom_searches, is_private, .. } = self;
         CompiledModule {
             a,
             segments,
@@ -201,6 +234,9 @@ impl<'m> Compiler<'m> {
             debug,
             checkpoints,
             label_addresses,
+            hashed_keys,
+            atom_searches,
+            is_private,
         }
     }
     pub fn refuse(&self, what: &'static str) -> LoadError {

@@ -4,6 +4,7 @@
 pub mod breakpoints;
 mod checked;
 mod checkpoints;
+mod code_cache;
 mod compiler;
 mod continuation;
 mod coverage;
@@ -18,6 +19,7 @@ pub mod mem;
 mod rt;
 mod stubs;
 mod target;
+mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -25,6 +27,7 @@ use kvik_heap::Regs;
 use kvik_proc::{CurrentTask, Proc};
 use kvik_term::{am, Atom, CodeAddress, CodeCell, Export, NativeCell, Term};
 
+pub use code_cache::{code_key, save_code_cache, set_code_cache, CodeCache, Key as CodeKey};
 pub use load::{name_atoms, prepare, LoadError};
 pub use load_buffers::free_buffers;
 pub use rt::trace::{

@@ -6,22 +6,23 @@ use std::sync::Arc;
 
 use kvik_beam::{verify_in, Arg, Code as Generic, Container, Module, Op, Opcode, RecordEntry};
 use kvik_code::{
-    fun_entry, CoverageMode, DebuggerSwitches, FunKey, FuncRange, LoadedModule, RecordLiteral,
+    fun_entry, CoverageMode, DebugTable, DebuggerSwitches, FunKey, FuncRange, LoadedModule,
+    RecordLiteral,
 };
 use kvik_etf::DecodeOpts;
 use kvik_heap::bits_build::Seg;
 use kvik_heap::{Heap, LiteralArea};
-use kvik_term::atom::without_ranks;
+use kvik_term::atom::{order_is_missed, without_ranks};
 use kvik_term::word::{fits_small, FLAT_MAP_LIMIT};
 use kvik_term::{cmp, Atom, CodeAddress, Export, FunEntry, Term};
 
 use crate::checked::{Checkpoints, CHECKED};
+use crate::code_cache::{self, Kept, Placed};
 use crate::compiler::{CompiledModule, Compiler, EmitResult, Scratch, Tables};
 use crate::debug_items::debug_items;
 use crate::load_buffers::LoadBuffers;
 use crate::mem::NativeCode;
-use crate::stubs;
-use crate::target::Label;
+use crate::stubs::{self, Stubs};
 
 /// Why a file can't be loaded.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub enum LoadError {
     Malformed(&'static str),
     /// An instruction that has no template.
     Unsupported(&'static str),
+    /// Its maps depend on the order of atoms that the program has not named yet.
+    TooEarly,
     /// No room for atoms, literals or code: `system_limit`.
     Full(&'static str),
 }
@@ -42,6 +45,7 @@ impl fmt::Display for LoadError {
             LoadError::Bad(e) => e.fmt(f),
             LoadError::Malformed(what) => write!(f, "damaged: {what}"),
             LoadError::Unsupported(what) => write!(f, "not supported: {what}"),
+            LoadError::TooEarly => f.write_str("its atoms are not named yet"),
             LoadError::Full(what) => write!(f, "no room for {what}"),
         }
     }
@@ -72,19 +76,24 @@ pub fn prepare(file: &[u8]) -> Result<LoadedModule, LoadError> {
 /// Creates the atoms of a module and of its literals, in the order in which loading creates them.
 pub fn name_atoms(file: &[u8]) -> Result<(), LoadError> {
     let container = Container::parse(file)?;
-    let module = Module::parse(&container)?;
+    let module = Module::parse_known(&container, &mut Default::default(), Some([0; 16]))?;
     Atom::intern_all(&module.atoms).map_err(|_| LoadError::Full("atoms"))?;
-    let h = Heap::detached();
-    for bytes in module.literals.iter() {
-        kvik_etf::decode(bytes, &h, DecodeOpts::default())
-            .map_err(|_| LoadError::Malformed("literals"))?;
-    }
-    Ok(())
+    own_literals(&module, &Heap::detached()).map(|_| ())
 }
 
 fn prepare_in(file: &[u8], buffers: &mut LoadBuffers) -> Result<LoadedModule, LoadError> {
     let stubs = stubs::get().ok_or(LoadError::Full("code"))?;
     let container = Container::parse(file)?;
+    let cache = code_cache::current().map(|cache| (cache, code_cache::key(&container)));
+    if let Some((cache, key)) = &cache {
+        let entry = cache.find(key);
+        if let Some(made) = entry.and_then(|e| from_cache(&container, &e, stubs, buffers)) {
+            return Ok(made);
+        }
+        if order_is_missed() {
+            return Err(LoadError::TooEarly);
+        }
+    }
     let module = Module::parse_in(&container, &mut buffers.reading)?;
     let code = Generic::decode_in(&module, &mut buffers.reading)?;
     let proof = verify_in(&module, &code, &mut buffers.reading)?;
@@ -94,62 +103,137 @@ fn prepare_in(file: &[u8], buffers: &mut LoadBuffers) -> Result<LoadedModule, Lo
         return Err(LoadError::Malformed("attributes"));
     }
     let tables = Tables::new(&module, &code, stubs.no_fun)?;
-    let name = tables.module_name()?;
+    if order_is_missed() {
+        return Err(LoadError::TooEarly);
+    }
     let made_in_mode = CoverageMode::current();
     let scratch = std::mem::take(&mut buffers.compiling);
     let mut c = Compiler::new(&module, &code, &proof, stubs, &tables, scratch);
     let (functions, on_load) = compile(&mut c)?;
-    let made = c.finish();
+    let mut made = c.finish();
+    let memory = NativeCode::alloc(made.a.buf.len()).ok_or(LoadError::Full("code"))?;
+    let start = memory.address();
+    if !made.a.resolve() {
+        return Err(LoadError::Malformed("labels"));
+    }
+    if let Some((cache, key)) = cache {
+        let (module, code, tables, made, functions) = (&module, &code, &tables, &made, &functions);
+        let kept = Kept { module, code, tables, made, functions, on_load, stubs };
+        if let Some(entry) = code_cache::write(&kept) {
+            cache.add(key, entry);
+        }
+    }
     let CompiledModule { mut a, segments, places, labels, lambda_labels, nifs, .. } = made;
     let CompiledModule { record_sites, coverage, debug, checkpoints, label_addresses, .. } = made;
     buffers.reading.reclaim(code);
-    let memory = NativeCode::alloc(a.buf.len()).ok_or(LoadError::Full("code"))?;
-    let start = memory.address();
-    if !a.resolve() || !a.relocate(start) {
+    if !a.relocate(start) {
         return Err(LoadError::Malformed("labels"));
     }
     memory.write(&a.buf);
-    // SAFETY: labels of functions and funs are where they begin; `purge` ends what leads here first.
-    let address = |l: Label| a.offset(l).map(|o| unsafe { CodeAddress::new(start + o as usize) });
-    let entry = |label: u32| labels.get(label as usize).and_then(|l| address(*l));
+    let offset = |label: u32| labels.get(label as usize).and_then(|l| a.offset(*l));
     if CHECKED {
-        let addresses = (0..labels.len() as u32).map(|l| entry(l).map_or(0, CodeAddress::get));
-        let _ = label_addresses.set(addresses.collect());
+        let address = |l| offset(l).map_or(0, |o| start + o as usize);
+        let _ = label_addresses.set((0..labels.len() as u32).map(address).collect());
     }
-    let (exports, natives) = exports(&module, &tables.atoms, name, entry);
-    let funs = tables.lambdas.iter().zip(&lambda_labels);
-    let funs = funs.filter_map(|(f, l)| Some((*f, address(*l)?))).collect();
-    let on_load = on_load.and_then(entry);
-    let lines = module.lines.items.iter().map(|l| (l.file, l.line)).collect();
+    let entries = Entries {
+        start,
+        exports: module.exports.iter().map(|e| offset(e.label)).collect(),
+        funs: lambda_labels.iter().map(|l| a.offset(*l)).collect(),
+        on_load: on_load.and_then(offset),
+    };
     let size = a.buf.len();
     buffers.compiling = Scratch { a, places };
+    let owned = (memory, segments, checkpoints);
+    let mut m = loaded(&module, tables, entries, owned)?;
+    (m.size, m.functions, m.places) = (size, functions, buffers.compiling.places.to_vec());
+    (m.record_sites, m.nifs, m.debug) = (record_sites, nifs, debug);
+    (m.coverage, m.made_in_mode) = (coverage, made_in_mode);
+    Ok(m)
+}
+
+/// Makes the module of an entry of the cache. `None` if the entry is not good for this VM.
+fn from_cache(
+    file: &Container,
+    entry: &[u8],
+    stubs: &Stubs,
+    buffers: &mut LoadBuffers,
+) -> Option<LoadedModule> {
+    let mut entry = code_cache::read(entry)?;
+    let module = Module::parse_known(file, &mut buffers.reading, Some(entry.md5)).ok()?;
+    let atoms = Atom::intern_all(&module.atoms).ok()?;
+    let h = Heap::detached();
+    let mut terms = own_literals(&module, &h).ok()?;
+    let kept = entry.literals(&h, &terms, &atoms)?;
+    terms.extend(kept.terms);
+    let area = area(&terms, kept.shared)?;
+    let (key_tuples, records) = (HashMap::new(), Vec::new());
+    let literals = Literals { area, key_tuples, records, first_debug_item: terms.len() };
+    let tables = Tables::of_literals(&module, atoms, literals, stubs.no_fun).ok()?;
+    let has_info = entry.has_debug_info;
+    let placed = entry.place(&tables, stubs)?;
+    let Placed { memory, size, functions, places, exports, funs, on_load, nifs, segments } = placed;
+    let entries = Entries { start: memory.address(), exports, funs, on_load };
+    let owned = (memory, segments, Checkpoints::new());
+    let debug =
+        DebugTable { has_info, first_item: tables.first_debug_item, ..DebugTable::default() };
+    let mut m = loaded(&module, tables, entries, owned).ok()?;
+    (m.size, m.functions, m.places) = (size, functions, places);
+    (m.nifs, m.debug) = (nifs, debug);
+    Some(m)
+}
+
+/// Where a module's code is entered: offsets from `start`, of those that are anywhere.
+struct Entries {
+    start: usize,
+    /// As the file lists them.
+    exports: Vec<Option<u32>>,
+    funs: Vec<Option<u32>>,
+    on_load: Option<u32>,
+}
+
+/// What follows from the file's tables. The caller fills in what describes the code.
+fn loaded(
+    module: &Module,
+    tables: Tables,
+    entries: Entries,
+    (code, segments, checkpoints): (NativeCode, Vec<Box<[Seg]>>, Checkpoints),
+) -> Result<LoadedModule, LoadError> {
+    let name = tables.module_name()?;
+    let start = entries.start;
+    // SAFETY: offsets of functions and funs are where they begin; `purge` ends what leads here
+    // first.
+    let address = |offset: u32| unsafe { CodeAddress::new(start + offset as usize) };
+    let (exports, natives) =
+        exports(module, &tables.atoms, name, |i| entries.exports.get(i)?.map(address));
+    let funs = tables.lambdas.iter().zip(&entries.funs);
+    let funs = funs.filter_map(|(f, offset)| Some((*f, address((*offset)?)))).collect();
     Ok(LoadedModule {
         name,
         md5: module.md5,
         attributes: module.attributes.to_vec(),
         compile: module.compile_info.to_vec(),
         start,
-        size,
-        functions,
-        places: buffers.compiling.places.to_vec(),
-        lines,
-        files: source_files(&module, name),
+        size: 0,
+        functions: Vec::new(),
+        places: Vec::new(),
+        lines: module.lines.items.iter().map(|l| (l.file, l.line)).collect(),
+        files: source_files(module, name),
         exports,
         natives,
         funs,
-        on_load,
+        on_load: entries.on_load.map(address),
         enabled: Default::default(),
         replaces: Default::default(),
         literals: tables.literals,
         records: tables.records,
-        record_sites,
-        coverage,
-        made_in_mode,
-        debug,
-        nifs,
+        record_sites: Vec::new(),
+        coverage: None,
+        made_in_mode: CoverageMode::None,
+        debug: DebugTable::default(),
+        nifs: Vec::new(),
         library: Default::default(),
         memory: Box::new(Memory {
-            _code: memory,
+            _code: code,
             _segments: segments,
             _strings: tables.strings,
             _checkpoints: checkpoints,
@@ -164,12 +248,12 @@ fn exports(
     module: &Module,
     atoms: &[Atom],
     name: Atom,
-    entry: impl Fn(u32) -> Option<CodeAddress>,
+    entry: impl Fn(usize) -> Option<CodeAddress>,
 ) -> Exported {
     let (mut exports, mut natives) = (Vec::new(), Vec::new());
-    for e in &module.exports {
+    for (i, e) in module.exports.iter().enumerate() {
         let x = kvik_code::export(name, atoms[e.function as usize], e.arity as u32);
-        match (x.extra.get(), entry(e.label)) {
+        match (x.extra.get(), entry(i)) {
             (0, Some(address)) => exports.push((x, address)),
             (0, None) => {}
             _ => natives.push(x),
@@ -194,10 +278,18 @@ impl Tables {
     /// `no_fun`: the target of fun entries without code.
     pub fn new(module: &Module, code: &Generic, no_fun: CodeAddress) -> Result<Tables, LoadError> {
         let atoms = Atom::intern_all(&module.atoms).map_err(|_| LoadError::Full("atoms"))?;
+        let for_debugger = DebuggerSwitches::current().has_line_breakpoints();
+        let literals = literals(module, code, &atoms, for_debugger)?;
+        Tables::of_literals(module, atoms, literals, no_fun)
+    }
+    fn of_literals(
+        module: &Module,
+        atoms: Vec<Atom>,
+        literals: Literals,
+        no_fun: CodeAddress,
+    ) -> Result<Tables, LoadError> {
         let name = *atoms.get(1).ok_or(LoadError::Malformed("name"))?;
         let debugger_switches = DebuggerSwitches::current();
-        let for_debugger = debugger_switches.has_line_breakpoints();
-        let literals = literals(module, code, &atoms, for_debugger)?;
         let Literals { area: literals, key_tuples, records, first_debug_item } = literals;
         let import = |i: &kvik_beam::Import| {
             (atoms[i.module as usize], atoms[i.function as usize], i.arity as u32)
@@ -242,16 +334,7 @@ fn literals(
     for_debugger: bool,
 ) -> Result<Literals, LoadError> {
     let h = Heap::detached();
-    let mut terms: Vec<Term<'_>> = Vec::new();
-    for bytes in module.literals.iter() {
-        // The chunk is compressed as a whole; a literal in it is not compressed again.
-        if bytes.starts_with(&[131, 80]) {
-            return Err(LoadError::Malformed("literals"));
-        }
-        let (t, _) = kvik_etf::decode(bytes, &h, DecodeOpts::default())
-            .map_err(|_| LoadError::Malformed("literals"))?;
-        terms.push(t);
-    }
+    let mut terms = own_literals(module, &h)?;
     terms.extend(code.bigs.iter().map(|b| h.big(b.negative, &b.digits)));
     for arg in code.operands() {
         match arg {
@@ -282,12 +365,30 @@ fn literals(
     if for_debugger {
         terms.extend(items);
     }
-    let mut area = LiteralArea::new(&terms).ok_or(LoadError::Full("literals"))?;
+    let area = area(&terms, shared_keys).ok_or(LoadError::Full("literals"))?;
+    Ok(Literals { area, key_tuples, records, first_debug_item })
+}
+
+/// The literals of the file.
+fn own_literals<'h>(module: &Module, h: &'h Heap) -> Result<Vec<Term<'h>>, LoadError> {
+    let one = |bytes: &[u8]| {
+        // The chunk is compressed as a whole; a literal in it is not compressed again.
+        let t = kvik_etf::decode(bytes, h, DecodeOpts::default());
+        let t = t.ok().filter(|_| !bytes.starts_with(&[131, 80]));
+        t.map(|(t, _)| t).ok_or(LoadError::Malformed("literals"))
+    };
+    module.literals.iter().map(one).collect()
+}
+
+/// `None` if there is no room. `shared`: a tuple among the terms, an element of it, and the term
+/// that this element equals.
+fn area(terms: &[Term<'_>], shared: Vec<(usize, usize, usize)>) -> Option<LiteralArea> {
+    let mut area = LiteralArea::new(terms)?;
     // A key that is looked up is then found by its address.
-    for (tuple, element, literal) in shared_keys {
+    for (tuple, element, literal) in shared {
         area.share(tuple, element, literal);
     }
-    Ok(Literals { area, key_tuples, records, first_debug_item })
+    Some(area)
 }
 
 /// The literal for a native record.

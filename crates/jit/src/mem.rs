@@ -173,6 +173,10 @@ impl NativeCode {
         r.restore(offset..offset + len);
         Some(NativeCode { offset, len })
     }
+    /// The addresses that it takes.
+    pub fn range(&self) -> Range<usize> {
+        self.address()..self.address() + self.len
+    }
     pub fn address(&self) -> usize {
         region().map_or(0, |r| r.exec) + self.offset
     }
@@ -215,7 +219,7 @@ pub fn patch(at: usize, bytes: [u8; 2]) -> bool {
 
 impl Drop for NativeCode {
     fn drop(&mut self) {
-        crate::entry_breakpoints::forget(self.address()..self.address() + self.len);
+        crate::entry_breakpoints::forget(self.range());
         let Some(r) = region() else { return };
         let released = r.release(self.offset..self.offset + self.len);
         if released.is_empty() {

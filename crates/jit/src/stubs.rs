@@ -24,6 +24,12 @@ macro_rules! stubs {
             $($(#[$doc])* pub $name: CodeAddress,)*
             _code: NativeCode,
         }
+        impl Stubs {
+            /// The addresses that stubs take.
+            pub fn range(&self) -> std::ops::Range<usize> {
+                self._code.range()
+            }
+        }
         #[cfg(test)]
         impl Stubs {
             /// The name of the stub at an address.

@@ -151,6 +151,11 @@ pub fn executable(path: &CStr) -> bool {
     may_execute(path).is_ok()
 }
 /// The user and group this process acts as.
+/// Opening fails if the path names a link.
+pub const NO_FOLLOW: i32 = libc::O_NOFOLLOW;
+/// Opening does not wait for a FIFO's other end.
+pub const NONBLOCK: i32 = libc::O_NONBLOCK;
+
 pub fn effective_ids() -> (u32, u32) {
     // SAFETY: these calls cannot fail.
     unsafe { (libc::geteuid(), libc::getegid()) }

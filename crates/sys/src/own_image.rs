@@ -79,6 +79,53 @@ unsafe extern "C" fn collect(
     1
 }
 
+/// What tells this build of the program from any other: the linker's mark, if it has left one.
+pub fn build_id() -> Option<&'static [u8]> {
+    let mut notes: Vec<&'static [u8]> = Vec::new();
+    // SAFETY: the callback gets the vector back as it is given here, and stops after the first
+    // object, which is the program.
+    unsafe { libc::dl_iterate_phdr(Some(collect_notes), (&raw mut notes).cast()) };
+    notes.into_iter().find_map(find_build_id)
+}
+
+/// Notes the segments with notes of the first object, the program itself.
+unsafe extern "C" fn collect_notes(
+    info: *mut libc::dl_phdr_info,
+    _size: usize,
+    to: *mut c_void,
+) -> c_int {
+    // SAFETY: `build_id` gives its vector; the loader's tables, and the segments that they tell of,
+    // stay while the program runs, and nobody writes to notes.
+    unsafe {
+        let to = &mut *to.cast::<Vec<&'static [u8]>>();
+        let info = &*info;
+        for h in slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) {
+            if h.p_type == libc::PT_NOTE && h.p_flags & libc::PF_W == 0 {
+                let start = (info.dlpi_addr + h.p_vaddr) as usize as *const u8;
+                to.push(slice::from_raw_parts(start, h.p_memsz as usize));
+            }
+        }
+    }
+    1
+}
+
+/// The linker's note with the build's number among notes: each has the sizes of its name and its
+/// contents, and its type, and both parts are padded to four bytes.
+fn find_build_id(mut notes: &[u8]) -> Option<&[u8]> {
+    const BUILD_ID: u32 = 3;
+    loop {
+        let (head, rest) = notes.split_first_chunk::<12>()?;
+        let [name, size, kind] = [0, 4, 8]
+            .map(|at| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]));
+        let (name, rest) = rest.split_at_checked(name.next_multiple_of(4) as usize)?;
+        let contents = rest.get(..size as usize)?;
+        if kind == BUILD_ID && name == b"GNU\0" {
+            return Some(contents);
+        }
+        notes = rest.get(size.next_multiple_of(4) as usize..)?;
+    }
+}
+
 /// The name by which the system started this program: the argument of `execve`.
 pub fn started_as() -> Option<OsString> {
     // SAFETY: the system's string, which stays, if it gives one.

@@ -237,6 +237,12 @@ pub fn without_ranks<T>(work: impl FnOnce() -> T) -> Unranked<T> {
     Unranked { made, atoms: UNRANKED.replace(outer_atoms), complete }
 }
 
+/// Whether work [`without_ranks`] on this thread has ordered atoms that have no rank: its result is
+/// of no use.
+pub fn order_is_missed() -> bool {
+    RANKING.get() == Ranking::Missed
+}
+
 /// Assigns ranks to these atoms now, in this order, as if the program had named them.
 pub fn named(atoms: &[Atom]) {
     let table = table();
@@ -328,6 +334,11 @@ impl Atom {
         }
         let rank = |a: Atom| table.entry(a).map_or(0, |entry| table.rank(entry));
         rank(self).cmp(&rank(other))
+    }
+
+    /// Whether the VM itself names it: it has the same index in every VM of this build.
+    pub const fn is_static(self) -> bool {
+        (self.0 as usize) < NAMES.len()
     }
 
     pub const fn index(self) -> u32 {

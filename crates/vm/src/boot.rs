@@ -14,13 +14,14 @@ use kvik_term::atom::without_ranks;
 use kvik_term::{am, Atom, Term};
 
 use crate::flags::EmulatorFlags;
-use crate::{hooks, preload, VmOptions};
+use crate::{code_cache, hooks, preload, VmOptions};
 
 pub fn start(options: &VmOptions, flags: &EmulatorFlags) -> Result<(), String> {
     let config =
         sched::SchedulerConfig { schedulers: flags.machine.schedulers, spin_us: flags.spin_us };
     // The VM creates its own atoms in another order than the program would, so they get no ranks.
     without_ranks(|| install(options, flags, &config)).made?;
+    code_cache::install();
     preload::all(&options.preloaded)?;
     first_processes(options, &flags.boot_module)?;
     sched::online::begin_with(flags.machine.schedulers_online);

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod boot;
+pub mod code_cache;
 mod flags;
 pub mod hooks;
 mod preload;

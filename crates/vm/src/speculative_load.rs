@@ -53,6 +53,7 @@ pub fn work(options: &VmOptions) {
         _ => speculative_load::work(without_ranks(|| modules(options)).made.unwrap_or_default()),
     }
     kvik_jit::free_buffers();
+    kvik_jit::save_code_cache();
 }
 
 fn modules(options: &VmOptions) -> Option<Vec<(String, PathBuf)>> {

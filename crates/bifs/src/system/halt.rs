@@ -99,7 +99,12 @@ fn end(p: &Proc, h: Halt) {
         _ => kvik_port::tty::restore(),
     }
     match h {
-        Halt::Code { code, .. } => std::process::exit(code),
+        Halt::Code { code, flush } => {
+            if flush.is_some() {
+                kvik_jit::save_code_cache();
+            }
+            std::process::exit(code)
+        }
         Halt::Abort => std::process::abort(),
         Halt::Slogan(s) => {
             crate::dump::say(format!("{s}\n").as_bytes());

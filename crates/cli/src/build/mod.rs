@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use kvik_env::fs::{self, MetadataExt, OpenOptions, OpenOptionsExt};
 use kvik_env::process::{self, Command};
 use kvik_image::{elf, Builder, EntryKind};
+use kvik_vm::code_cache;
 
 use crate::launch::complain;
 use crate::otp_root::{self, Otp};
@@ -24,8 +25,9 @@ TARGET is one of
   a directory   of an application (ebin/*.app): FILE starts it, and what it needs
                 of a release of rebar3 or mix: FILE COMMAND, as its start script
 
---slim          of stdlib only modules that the program's code can reach, and no debug
-                information; says how many are left out. For main/1.
+--slim          of stdlib only modules that the program's code can reach, no debug
+                information and no native code, so that it starts later; says how many
+                modules are left out. For main/1.
 -v              list what goes into FILE
 --otp, --root   before `build`: which OTP goes into it (kvik help)
 
@@ -83,6 +85,9 @@ fn build(name: &Path, o: &Options) -> Result<(), Failure> {
     let work = Work::new().map_err(|e| Some(format!("kvik build: {e}")))?;
     plan(&work.0, o, &otp)?;
     let mut image = collect(&work.0, &otp)?;
+    if !o.slim {
+        add_native_code(&mut image, &work.0, &otp);
+    }
     libraries::add(&mut image, &work.0).map_err(|e| Some(format!("kvik build: {e}")))?;
     let own = std::env::current_exe().and_then(fs::read);
     let own = own.map_err(|e| Some(format!("kvik build: this executable: {e}")))?;
@@ -133,9 +138,22 @@ fn plan(work: &Path, o: &Options, otp: &Otp) -> Result<(), Failure> {
     }
     // Names of files are UTF-8 in the tree, whatever the locale.
     c.env("ERL_AFLAGS", "+fnu");
+    c.env(code_cache::VARIABLE, work.join(CODE));
     match process::status(&mut c).map_err(failed)?.success() {
         true => Ok(()),
         false => Err(None),
+    }
+}
+
+/// Where the plan's machine leaves the native code of the modules that it has prepared.
+const CODE: &str = "code";
+
+/// Takes along the native code of what the program loads, so that it need not be made at each start.
+fn add_native_code(image: &mut Builder, work: &Path, otp: &Otp) {
+    let modules = image.contents().filter(|(path, _)| path.ends_with(".beam"));
+    let code = code_cache::carry(&work.join(CODE), otp.release.name, modules.map(|m| m.1));
+    if let Some(code) = code {
+        image.file(code_cache::CARRIED, EntryKind::File, code);
     }
 }
 

@@ -519,7 +519,7 @@ stripped(File, Work) ->
 
 %% ---- The result
 
-finish(Files, Notes, [Work, _, Erts, Preloaded, Programs]) ->
+finish(Files, Notes, [Work, Mode, Erts, Preloaded, Programs]) ->
     Vm = [{"root/erts-" ++ Erts ++ "/ebin/" ++ filename:basename(F), F}
           || F <- filelib:wildcard(filename:join(Preloaded, "*.beam"))]
         ++ [{"root/erts-" ++ Erts ++ "/bin/" ++ P, filename:join(Programs, P)}
@@ -534,4 +534,20 @@ finish(Files, Notes, [Work, _, Erts, Preloaded, Programs]) ->
         ok = filelib:ensure_dir(File),
         ok = file:write_file(File, [[unicode:characters_to_binary(W), 0] || W <- Words])
     end || {Name, Words} <- Notes],
+    Mode =:= "slim" orelse native([F || {_, F} <- Vm] ++ starting(Notes, Files)),
     ok.
+
+%% The modules that are loaded as the program starts: a release's all; of another's libraries those that this
+%% machine has loaded for its own start.
+starting([{"kind", ["program"]} | _], Files) ->
+    [F || {"root/lib/" ++ P, F} <- Files, is_loaded(F) orelse not is_otp(list_to_atom(hd(string:lexemes(P, "-/"))))];
+starting(_, Files) -> [F || {_, F} <- Files].
+
+is_loaded(File) -> erlang:module_loaded(list_to_atom(filename:basename(File, ".beam"))).
+
+%% Their code is made as this machine prepares them, and goes to its cache.
+native(Files) ->
+    [begin
+        {ok, Bytes} = file:read_file(F),
+        erlang:prepare_loading(list_to_atom(filename:basename(F, ".beam")), Bytes)
+    end || F <- Files, filename:extension(F) =:= ".beam"].

@@ -1,5 +1,7 @@
 //! What the machine gives: processors, memory, open files.
 
+use kvik_vm::code_cache;
+
 use super::Report;
 
 /// Servers open a file for each connection; with fewer than this they run out first.
@@ -13,4 +15,10 @@ pub fn tell(report: &mut Report) {
     let files = kvik_env::fd::limit();
     let hint = if files < FEW_FILES { "; a server may need more: ulimit -n" } else { "" };
     report.fact("open files", format_args!("{files} at most{hint}"));
+    match code_cache::directory() {
+        Some(directory) => {
+            report.fact("native code", format_args!("kept in {}", directory.display()));
+        }
+        None => report.fact("native code", "made anew at each start"),
+    }
 }

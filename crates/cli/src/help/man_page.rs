@@ -10,6 +10,10 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("KVIK_OTP_ROOT", "Where OTP is: as --root."),
     ("KVIK_OTP", "Which release of OTP to look for: as --otp."),
     ("ROOTDIR", "Where OTP is if nothing else says so."),
+    (
+        "KVIK_CODE_CACHE",
+        "Where native code is kept from one start to the next, if not in ~/.cache/kvik; off: nowhere.",
+    ),
     ("ERL_FLAGS, ERL_AFLAGS, ERL_ZFLAGS", "Further arguments, as for erl."),
 ];
 

@@ -1,7 +1,6 @@
 //! Calls that templates cannot make by themselves: BIFs, apply, funs of unknown type.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
@@ -317,11 +316,23 @@ fn limit_in<'h>(p: &'h Proc, function: kvik_term::Atom, args: &[Term<'h>]) -> u6
 /// they share slots.
 static APPLIED: [ExportSlot; 1024] = [const { ExportSlot::new() }; 1024];
 
-/// Allocates the cache slot of an `apply` instruction: its number and address.
-pub fn apply_site() -> (u64, u64) {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let n = NEXT.fetch_add(1, Ordering::Relaxed) % APPLIED.len();
+/// The cache slot of the n-th `apply` instruction of a module: its number and address. The number is
+/// the same in every VM.
+pub fn apply_site(module: kvik_term::Atom, n: u32) -> (u64, u64) {
+    let start = kvik_term::hash::block(module.name().as_bytes(), 0);
+    let n = start.wrapping_add(n) as usize % APPLIED.len();
     (n as u64, &APPLIED[n] as *const ExportSlot as u64)
+}
+
+/// The address of the cell with that number.
+pub fn apply_cell(n: usize) -> Option<u64> {
+    APPLIED.get(n).map(|slot| std::ptr::from_ref(slot) as u64)
+}
+/// The number of the cell at an address.
+pub fn apply_cell_number(address: u64) -> Option<u32> {
+    let offset = address.checked_sub(APPLIED.as_ptr() as u64)? as usize;
+    let n = offset / size_of::<ExportSlot>();
+    (n < APPLIED.len()).then_some(n as u32)
 }
 
 /// `apply` with its arguments in place: the export to call. Bits 0 to 7 of `extra` are the arity,

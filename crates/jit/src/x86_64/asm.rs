@@ -1,8 +1,12 @@
 //! A small x86-64 encoder: bytes into a buffer, labels, and fix-ups that are resolved at the end.
 
 mod parts;
+mod words;
 
 use kvik_term::CodeAddress;
+
+pub use crate::words::{Kind, Word};
+pub use words::WordAt;
 
 /// A machine register by its number.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -102,6 +106,7 @@ pub struct Asm {
     labels: Vec<u32>,
     fixups: Vec<(u32, Label)>,
     pub relocs: Vec<Reloc>,
+    pub words: Vec<WordAt>,
 }
 
 impl Asm {
@@ -115,6 +120,7 @@ impl Asm {
             labels: Vec::with_capacity(bytes / 16),
             fixups: Vec::with_capacity(bytes / 16),
             relocs: Vec::with_capacity(bytes / 16),
+            words: Vec::with_capacity(bytes / 32),
         }
     }
     /// Clears everything but keeps the buffers.
@@ -123,6 +129,7 @@ impl Asm {
         self.labels.clear();
         self.fixups.clear();
         self.relocs.clear();
+        self.words.clear();
     }
     pub fn pos(&self) -> u32 {
         self.buf.len() as u32
@@ -472,6 +479,13 @@ impl Asm {
         self.b(0x0F);
         self.b(0x80 | cc as u8);
         self.rel32(l)
+    }
+    /// The same in the long encoding; returns where the distance stands.
+    pub fn jcc_far(&mut self, cc: Cc, l: Label) -> u32 {
+        self.b(0x0F);
+        self.b(0x80 | cc as u8);
+        self.rel32(l);
+        self.pos() - 4
     }
     pub fn call(&mut self, l: Label) {
         self.b(0xE8);

@@ -10,7 +10,7 @@ mod stubs;
 mod templates;
 
 use asm::*;
-pub use asm::{Asm, Label};
+pub use asm::{Asm, Label, WordAt};
 pub use stubs::make as make_stubs;
 
 const P: R = R13;

@@ -169,7 +169,7 @@ impl<'m> Compiler<'m> {
     }
     /// Jumps to the label unless the export leads straight to its BIF.
     fn unless_bif(&mut self, e: &'static Export, otherwise: Label) {
-        self.a.mov_ri(RAX, e as *const Export as u64);
+        self.a.mov_word(RAX, e);
         self.a.lea_abs(RCX, self.stubs.bif);
         self.a.alu_rm(Alu::Cmp, RCX, RAX, std::mem::offset_of!(Export, code) as i32);
         self.a.jcc(Cc::Ne, otherwise);
@@ -248,8 +248,10 @@ impl<'m> Compiler<'m> {
     fn apply(&mut self, arity: u64, frame: Option<u64>) -> EmitResult {
         let (m, f) = (Arg::X(arity as u16, 0), Arg::X(arity as u16 + 1, 0));
         let (slow, call) = (self.a.label(), self.a.label());
-        let (site, cell) = rt::call::apply_site();
-        self.a.mov_ri(RAX, cell);
+        let module = self.atoms.get(1).copied().unwrap_or(self.function);
+        let (site, cell) = rt::call::apply_site(module, self.apply_sites);
+        self.apply_sites += 1;
+        self.a.mov_word(RAX, Word { value: cell, kind: Kind::ApplyCell });
         self.a.mov_rm(RAX, RAX, 0);
         self.a.test_rr(RAX, RAX);
         self.a.jcc(Cc::E, slow);
@@ -375,7 +377,7 @@ impl<'m> Compiler<'m> {
         if env.len() != e.num_free as usize {
             return Err(self.refuse("fun environment"));
         }
-        self.call_rt(rt::call::make_fun, env, e as *const _ as u64)?;
+        self.call_rt(rt::call::make_fun, env, e)?;
         self.store(dst, RAX)
     }
 

@@ -4,9 +4,12 @@ use kvik_beam::{Arg, Op, Opcode, MAX_TUPLE};
 use kvik_term::word::{header, is_immediate, TAG_BOXED, TUPLE};
 use kvik_term::CodeAddress;
 
-use crate::compiler::{Compiler, EmitResult};
+use crate::compiler::{AtomChoice, AtomSearch, Compiler, EmitResult};
 use crate::x86_64::asm::*;
 use crate::x86_64::operands::kind_byte;
+
+/// So many words are compared one after the other.
+const FEW: usize = 5;
 
 impl<'m> Compiler<'m> {
     pub fn control(&mut self, op: &Op) -> EmitResult {
@@ -107,11 +110,13 @@ impl<'m> Compiler<'m> {
             let Arg::Label(l) = pair[1] else { return Err(self.refuse("select")) };
             let to = self.label(l)?;
             match self.constant(pair[0]) {
-                Some(w) if is_immediate(w) => words.push((w, to)),
+                Some(w) if is_immediate(w) => words.push((Word::constant(w), to)),
                 _ => deep.push((pair[0], to)),
             }
         }
-        words.sort_by_key(|p| p.0);
+        if words.len() > FEW {
+            words.sort_by_key(|p| p.0.value);
+        }
         let r = self.src(s, RDX)?;
         if deep.is_empty() {
             self.search(r, &words, fail);
@@ -129,11 +134,30 @@ impl<'m> Compiler<'m> {
     }
 
     /// Selects a jump target by a word: linear comparisons for a few, else a binary search.
-    fn search(&mut self, r: R, words: &[(u64, Label)], otherwise: Label) {
-        if words.len() <= 5 {
+    fn search(&mut self, r: R, words: &[(Word, Label)], otherwise: Label) {
+        let mut found = AtomSearch::default();
+        self.search_part(r, words, otherwise, &mut found);
+        // The order of other words is the same in every VM.
+        let atoms = words.iter().filter(|p| p.0.kind == Kind::Atom).count();
+        match words.len() <= FEW || atoms == 0 {
+            true => {}
+            false if atoms == words.len() => self.atom_searches.push(found),
+            false => self.is_private = true,
+        }
+    }
+    fn search_part(
+        &mut self,
+        r: R,
+        words: &[(Word, Label)],
+        otherwise: Label,
+        found: &mut AtomSearch,
+    ) {
+        if words.len() <= FEW {
             for (w, to) in words {
                 self.cmp_word(r, *w);
-                self.a.jcc(Cc::E, *to);
+                let compared = self.a.pos() - 4;
+                let branch = self.a.jcc_far(Cc::E, *to);
+                found.choices.push(AtomChoice { atom: w.value, to: *to, compared, branch });
             }
             self.a.jmp(otherwise);
             return;
@@ -141,10 +165,11 @@ impl<'m> Compiler<'m> {
         let (low, high) = words.split_at(words.len() / 2);
         let upper = self.a.label();
         self.cmp_word(r, high[0].0);
+        found.splits.push((found.choices.len() + low.len(), self.a.pos() - 4));
         self.a.jcc(Cc::Ae, upper);
-        self.search(r, low, otherwise);
+        self.search_part(r, low, otherwise, found);
         self.a.place(upper);
-        self.search(r, high, otherwise);
+        self.search_part(r, high, otherwise, found);
     }
 
     fn select_arity(&mut self, s: Arg, fail: u32, list: &[Arg]) -> EmitResult {
@@ -156,15 +181,15 @@ impl<'m> Compiler<'m> {
             self.a.jcc(Cc::Ne, fail);
         }
         self.a.mov_rm(RSI, r, -(TAG_BOXED as i32));
-        let mut words = Vec::new();
+        let mut words: Vec<(Word, Label)> = Vec::new();
         for pair in list.chunks_exact(2) {
             let [Arg::U(n), Arg::Label(l)] = *pair else { return Err(self.refuse("select")) };
             // The code may name a size that no tuple has.
             if n <= MAX_TUPLE {
-                words.push((header(TUPLE, n as usize), self.label(l)?));
+                words.push((header(TUPLE, n as usize).into(), self.label(l)?));
             }
         }
-        words.sort_by_key(|p| p.0);
+        words.sort_by_key(|p| p.0.value);
         self.search(RSI, &words, fail);
         Ok(())
     }

@@ -34,7 +34,8 @@ impl Compiler<'_> {
     /// Jumps to the NIF's entry once there is one.
     pub fn nif_start(&mut self) -> EmitResult {
         let entry = Box::new(AtomicUsize::new(0));
-        self.a.mov_ri(RAX, entry.as_ptr() as u64);
+        let address = entry.as_ptr() as u64;
+        self.a.mov_word(RAX, Word { value: address, kind: Kind::NifEntry });
         self.a.mov_rm(RAX, RAX, 0);
         self.a.test_rr(RAX, RAX);
         let native = self.a.label();

@@ -249,7 +249,7 @@ impl<'m> Compiler<'m> {
         match fail {
             Some(fail) => self.a.jmp(fail),
             None => {
-                self.call_rt(rt::call::bad_argument, &[a], e as *const Export as u64)?;
+                self.call_rt(rt::call::bad_argument, &[a], e)?;
                 self.raise_here();
             }
         }

@@ -54,6 +54,7 @@ impl Put<'_> {
 
 impl<'m> Compiler<'m> {
     pub fn records(&mut self, op: &Op) -> EmitResult {
+        self.is_private = true;
         match (op.opcode, self.args(op)) {
             (Opcode::GetRecordElements, [Arg::Label(f), s, ..]) => {
                 let fail = self.label(*f)?;

@@ -51,7 +51,7 @@ impl<'m> Compiler<'m> {
             (BsTestUnit, [j, c, Arg::U(n)]) => self.matching(*j, bits::test_unit, &[*c], *n, None),
             (BsMatchString, [j, c, Arg::U(n), Arg::U(at)]) => {
                 let s = self.string(*at, (*n).div_ceil(8))?;
-                self.matching(*j, bits::match_string, &[*c, Arg::U(*n)], s as u64, None)
+                self.matching(*j, bits::match_string, &[*c, Arg::U(*n)], string_word(s), None)
             }
             (BsMatch, [f, c, _]) => self.match_commands(*f, *c, self.list(op)),
             (BsGetTail, [c, d, _]) => self.matching(Arg::Nil, bits::get_tail, &[*c], 0, Some(*d)),
@@ -108,7 +108,7 @@ impl<'m> Compiler<'m> {
         j: Arg,
         f: crate::rt::Fun,
         args: &[Arg],
-        extra: u64,
+        extra: impl Into<Word>,
         d: Option<Arg>,
     ) -> EmitResult {
         self.call_rt(f, args, extra)?;
@@ -216,7 +216,8 @@ impl<'m> Compiler<'m> {
             args.extend([value, size]);
         }
         let segs = segs.into_boxed_slice();
-        let extra = Box::as_ref(&segs).as_ptr() as u64;
+        let address = Box::as_ref(&segs).as_ptr() as u64;
+        let extra = Word { value: address, kind: Kind::Segments };
         let n = segs.len() as i64;
         self.segments.push(segs);
         args.push(Arg::Int(n | (words as i64) << 32));
@@ -249,6 +250,11 @@ impl<'m> Compiler<'m> {
             }
         })
     }
+}
+
+/// A place in the module's string table.
+fn string_word(s: *const u8) -> Word {
+    Word { value: s as u64, kind: Kind::String }
 }
 
 fn number_of(arg: Arg) -> Option<u64> {

@@ -7,6 +7,7 @@ use crate::compiler::{Compiler, EmitResult};
 use crate::rt::bits;
 use crate::x86_64::asm::*;
 use crate::x86_64::stubs::bits::*;
+use crate::x86_64::templates::bits::string_word;
 use crate::LoadError;
 
 impl<'m> Compiler<'m> {
@@ -140,7 +141,7 @@ impl<'m> Compiler<'m> {
         self.same_bytes(bytes, word, fail);
         self.a.mov_mr(r, CTX_POS, RSI);
         self.a.place(done);
-        let string = string as u64;
+        let string = string_word(string);
         self.later(move |s| {
             s.a.place(uneven);
             if n <= 57 {

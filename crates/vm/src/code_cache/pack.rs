@@ -1,0 +1,155 @@
+//! Many entries in one file: a head, a row for each entry, the entries.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use kvik_env::fs::{self, File, MetadataExt, OpenOptions, OpenOptionsExt};
+use kvik_jit::CodeKey;
+
+const MAGIC: &[u8; 8] = b"kvikcode";
+/// Key, offset, length, checksum.
+pub const ROW: usize = 32 + 8 + 8 + 32;
+/// Magic, identity, number of entries, checksum of all rows.
+const HEAD: usize = 8 + 32 + 8 + 32;
+
+/// What a pack's entries depend on besides their modules' files.
+pub type Identity = [u8; 32];
+
+enum Source {
+    File(File),
+    /// Part of this executable, whose checksum has been compared.
+    Own(&'static [u8]),
+}
+
+pub struct Pack {
+    source: Source,
+    rows: HashMap<CodeKey, Row>,
+}
+
+struct Row {
+    offset: u64,
+    length: u64,
+    checksum: [u8; 32],
+}
+
+/// Whether nobody but this user, or the system's administrator, can have written to it.
+pub fn is_trusted(of: &fs::Metadata) -> bool {
+    let (user, _) = kvik_env::file::effective_ids();
+    (of.uid() == user || of.uid() == 0) && of.mode() & 0o022 == 0
+}
+
+impl Pack {
+    /// `None` if there is no such file that can be used.
+    pub fn open(path: &Path, identity: &Identity) -> Option<Pack> {
+        if !is_trusted(&fs::metadata(path.parent()?).ok()?) {
+            return None;
+        }
+        let mut options = OpenOptions::new();
+        // A FIFO there holds nobody up.
+        options.read(true).custom_flags(fs::NO_FOLLOW | fs::NONBLOCK);
+        let file = File::with(&options, path).ok()?;
+        let metadata = file.metadata().ok().filter(|m| m.is_file() && is_trusted(m))?;
+        Pack::read(Source::File(file), metadata.len(), identity)
+    }
+    /// The pack that this executable carries.
+    pub fn carried(bytes: &'static [u8], identity: &Identity) -> Option<Pack> {
+        Pack::read(Source::Own(bytes), bytes.len() as u64, identity)
+    }
+
+    fn read(source: Source, size: u64, identity: &Identity) -> Option<Pack> {
+        let head = source.bytes(0, HEAD)?;
+        let (magic, rest) = head.split_first_chunk()?;
+        let (found, rest) = rest.split_first_chunk::<32>()?;
+        let (count, checksum) = rest.split_first_chunk()?;
+        let length = usize::try_from(u64::from_le_bytes(*count)).ok()?.checked_mul(ROW)?;
+        if magic != MAGIC || found != identity || length as u64 > size {
+            return None;
+        }
+        let rows = source.bytes(HEAD as u64, length)?;
+        if blake3::hash(&rows).as_bytes() != checksum {
+            return None;
+        }
+        let rows = rows.chunks_exact(ROW).map(|row| {
+            let (key, row) = row.split_first_chunk::<32>()?;
+            let (offset, row) = row.split_first_chunk()?;
+            let (length, checksum) = row.split_first_chunk()?;
+            let (offset, length) = (u64::from_le_bytes(*offset), u64::from_le_bytes(*length));
+            let fits = offset.checked_add(length)? <= size;
+            let checksum = *checksum.first_chunk()?;
+            fits.then_some((*key, Row { offset, length, checksum }))
+        });
+        let rows = rows.collect::<Option<_>>()?;
+        Some(Pack { rows, source })
+    }
+
+    /// The entry, if it is as it was written.
+    pub fn entry(&self, key: &CodeKey) -> Option<Cow<'_, [u8]>> {
+        let row = self.rows.get(key)?;
+        let entry = self.source.bytes(row.offset, usize::try_from(row.length).ok()?)?;
+        let is_whole = match self.source {
+            Source::Own(_) => true,
+            Source::File(_) => blake3::hash(&entry).as_bytes() == &row.checksum,
+        };
+        is_whole.then_some(entry)
+    }
+    pub fn keys(&self) -> impl Iterator<Item = &CodeKey> {
+        self.rows.keys()
+    }
+    /// Bytes of its entries and their rows.
+    pub fn size(&self) -> u64 {
+        self.rows.values().map(|row| row.length + ROW as u64).sum()
+    }
+}
+
+impl Source {
+    fn bytes(&self, offset: u64, length: usize) -> Option<Cow<'_, [u8]>> {
+        match self {
+            Source::File(file) => {
+                let mut bytes = vec![0; length];
+                file.read_exact_at(&mut bytes, offset).ok()?;
+                Some(bytes.into())
+            }
+            Source::Own(all) => {
+                let from = usize::try_from(offset).ok()?;
+                Some(all.get(from..)?.get(..length)?.into())
+            }
+        }
+    }
+}
+
+/// Writes a pack.
+pub fn write(
+    to: &mut impl Write,
+    identity: &Identity,
+    entries: &[(CodeKey, Cow<[u8]>)],
+) -> io::Result<()> {
+    let mut rows = Vec::with_capacity(entries.len() * ROW);
+    let mut offset = (HEAD + entries.len() * ROW) as u64;
+    for (key, entry) in entries {
+        rows.extend(key);
+        rows.extend(offset.to_le_bytes());
+        rows.extend((entry.len() as u64).to_le_bytes());
+        rows.extend(blake3::hash(entry).as_bytes());
+        offset += entry.len() as u64;
+    }
+    to.write_all(MAGIC)?;
+    to.write_all(identity)?;
+    to.write_all(&(entries.len() as u64).to_le_bytes())?;
+    to.write_all(blake3::hash(&rows).as_bytes())?;
+    to.write_all(&rows)?;
+    entries.iter().try_for_each(|(_, entry)| to.write_all(entry))
+}
+
+/// Writes a file that only this user can read, and that must not exist yet.
+pub fn write_file(
+    path: &Path,
+    identity: &Identity,
+    entries: &[(CodeKey, Cow<[u8]>)],
+) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).custom_flags(fs::NO_FOLLOW);
+    let mut file = File::with(&options, path)?;
+    write(&mut file, identity, entries)
+}
