@@ -17,7 +17,7 @@ use kvik_term::word::{fits_small, FLAT_MAP_LIMIT};
 use kvik_term::{cmp, Atom, CodeAddress, Export, FunEntry, Term};
 
 use crate::checked::{Checkpoints, CHECKED};
-use crate::code_cache::{self, Kept, Placed};
+use crate::code_cache::{self, Kept, PlacedCode};
 use crate::compiler::{CompiledModule, Compiler, EmitResult, Scratch, Tables};
 use crate::debug_items::debug_items;
 use crate::load_buffers::LoadBuffers;
@@ -171,7 +171,8 @@ fn from_cache(
     let tables = Tables::of_literals(&module, atoms, literals, stubs.no_fun).ok()?;
     let has_info = entry.has_debug_info;
     let placed = entry.place(&tables, stubs)?;
-    let Placed { memory, size, functions, places, exports, funs, on_load, nifs, segments } = placed;
+    let PlacedCode { memory, size, functions, places, exports, funs, on_load, nifs, segments } =
+        placed;
     let entries = Entries { start: memory.address(), exports, funs, on_load };
     let owned = (memory, segments, Checkpoints::new());
     let debug =

@@ -7,7 +7,7 @@ use kvik_term::{hash, Atom, Export, FunEntry, Term};
 /// What a word stands for.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Kind {
+pub enum WordKind {
     /// A number that is the same everywhere.
     Number,
     /// An atom; those that every VM has are the same everywhere.
@@ -33,44 +33,44 @@ pub enum Kind {
 
 /// A word and what it stands for.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Word {
+pub struct CodeWord {
     pub value: u64,
-    pub kind: Kind,
+    pub kind: WordKind,
 }
 
-impl Word {
-    pub fn private(value: u64) -> Word {
-        Word { value, kind: Kind::Private }
+impl CodeWord {
+    pub fn private(value: u64) -> CodeWord {
+        CodeWord { value, kind: WordKind::Private }
     }
     /// An immediate or a literal of the module.
-    pub fn constant(value: u64) -> Word {
+    pub fn constant(value: u64) -> CodeWord {
         let kind = match value {
-            v if !is_immediate(v) => Kind::Literal,
-            v if v & 15 == TAG_ATOM => Kind::Atom,
-            _ => Kind::Number,
+            v if !is_immediate(v) => WordKind::Literal,
+            v if v & 15 == TAG_ATOM => WordKind::Atom,
+            _ => WordKind::Number,
         };
-        Word { value, kind }
+        CodeWord { value, kind }
     }
     /// The hash of a key.
-    pub fn hash(key: Term<'_>) -> Word {
-        let kind = match Word::constant(key.word()).is_fixed() {
-            true => Kind::Number,
-            false => Kind::Hash,
+    pub fn hash(key: Term<'_>) -> CodeWord {
+        let kind = match CodeWord::constant(key.word()).is_fixed() {
+            true => WordKind::Number,
+            false => WordKind::Hash,
         };
-        Word { value: hash::of_key(key), kind }
+        CodeWord { value: hash::of_key(key), kind }
     }
-    pub fn runtime(address: usize) -> Word {
-        Word { value: address as u64, kind: Kind::Runtime }
+    pub fn runtime(address: usize) -> CodeWord {
+        CodeWord { value: address as u64, kind: WordKind::Runtime }
     }
     /// Combines the address of an export with flags.
-    pub fn with_flags(self, flags: u64) -> Word {
-        Word { value: self.value | flags, ..self }
+    pub fn with_flags(self, flags: u64) -> CodeWord {
+        CodeWord { value: self.value | flags, ..self }
     }
     /// Whether it is the same in every VM of this build.
     pub fn is_fixed(self) -> bool {
         match self.kind {
-            Kind::Number => true,
-            Kind::Atom => is_static(self.value),
+            WordKind::Number => true,
+            WordKind::Atom => is_static(self.value),
             _ => false,
         }
     }
@@ -83,23 +83,23 @@ fn is_static(atom: u64) -> bool {
     t.as_atom().is_some_and(Atom::is_static)
 }
 
-impl From<u64> for Word {
-    fn from(value: u64) -> Word {
-        Word { value, kind: Kind::Number }
+impl From<u64> for CodeWord {
+    fn from(value: u64) -> CodeWord {
+        CodeWord { value, kind: WordKind::Number }
     }
 }
-impl From<Atom> for Word {
-    fn from(a: Atom) -> Word {
-        Word { value: a.word(), kind: Kind::Atom }
+impl From<Atom> for CodeWord {
+    fn from(a: Atom) -> CodeWord {
+        CodeWord { value: a.word(), kind: WordKind::Atom }
     }
 }
-impl From<&'static Export> for Word {
-    fn from(e: &'static Export) -> Word {
-        Word { value: e as *const Export as u64, kind: Kind::Export }
+impl From<&'static Export> for CodeWord {
+    fn from(e: &'static Export) -> CodeWord {
+        CodeWord { value: e as *const Export as u64, kind: WordKind::Export }
     }
 }
-impl From<&'static FunEntry> for Word {
-    fn from(e: &'static FunEntry) -> Word {
-        Word { value: e as *const FunEntry as u64, kind: Kind::Fun }
+impl From<&'static FunEntry> for CodeWord {
+    fn from(e: &'static FunEntry) -> CodeWord {
+        CodeWord { value: e as *const FunEntry as u64, kind: WordKind::Fun }
     }
 }

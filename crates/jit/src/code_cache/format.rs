@@ -1,11 +1,11 @@
 //! Entries as bytes: numbers of four bytes, lists with their length in front.
 
 #[derive(Default)]
-pub struct Writer {
+pub struct EntryWriter {
     pub bytes: Vec<u8>,
 }
 
-impl Writer {
+impl EntryWriter {
     pub fn number(&mut self, n: u32) {
         self.bytes.extend(n.to_le_bytes());
     }
@@ -28,13 +28,13 @@ impl Writer {
 }
 
 /// `None` where the bytes are not as written.
-pub struct Reader<'e> {
+pub struct EntryReader<'e> {
     left: &'e [u8],
 }
 
-impl<'e> Reader<'e> {
-    pub fn new(bytes: &'e [u8]) -> Reader<'e> {
-        Reader { left: bytes }
+impl<'e> EntryReader<'e> {
+    pub fn new(bytes: &'e [u8]) -> EntryReader<'e> {
+        EntryReader { left: bytes }
     }
     pub fn number(&mut self) -> Option<u32> {
         let (n, left) = self.left.split_first_chunk()?;

@@ -17,9 +17,9 @@ use kvik_beam::Container;
 use kvik_code::{CoverageMode, DebuggerSwitches};
 
 use crate::checked;
-use crate::words::Kind;
+use crate::words::WordKind;
 
-pub(crate) use read::{read, Placed};
+pub(crate) use read::{read, PlacedCode};
 pub(crate) use write::{write, Kept};
 
 /// Tells files apart by all of their contents that affect loading.
@@ -34,7 +34,9 @@ pub trait CodeCache: Send + Sync {
     fn save(&self);
 }
 
-static CACHE: OnceLock<Box<dyn CodeCache>> = OnceLock::new();
+kvik_state::vm_state! {
+    static CACHE: OnceLock<Box<dyn CodeCache>> = OnceLock::new();
+}
 
 /// From now on modules are looked up there. The first call counts.
 pub fn set_code_cache(cache: Box<dyn CodeCache>) {
@@ -79,17 +81,17 @@ const TO_STUB: u32 = 0;
 const TO_TEXT: u32 = 1;
 
 /// Kinds of words as entries number them.
-const KINDS: [Kind; 10] = [
-    Kind::Atom,
-    Kind::Literal,
-    Kind::Hash,
-    Kind::Export,
-    Kind::Fun,
-    Kind::String,
-    Kind::Segments,
-    Kind::NifEntry,
-    Kind::ApplyCell,
-    Kind::Runtime,
+const KINDS: [WordKind; 10] = [
+    WordKind::Atom,
+    WordKind::Literal,
+    WordKind::Hash,
+    WordKind::Export,
+    WordKind::Fun,
+    WordKind::String,
+    WordKind::Segments,
+    WordKind::NifEntry,
+    WordKind::ApplyCell,
+    WordKind::Runtime,
 ];
 /// Bits for the kind of a word, below its place.
 const KIND_BITS: u32 = 4;

@@ -9,14 +9,14 @@ use kvik_heap::Heap;
 use kvik_term::word::fits_small;
 use kvik_term::{cmp, hash, Atom, Export, Term};
 
-use super::format::{put, Reader};
+use super::format::{put, EntryReader};
 use super::{text, KEY_ATOM, KEY_INTEGER, KEY_LITERAL, KEY_NIL, KINDS, KIND_BITS, OF_LITERAL};
 use super::{STATIC, TO_STUB, TO_TEXT};
 use crate::compiler::Tables;
 use crate::mem::NativeCode;
 use crate::rt::call::apply_cell;
 use crate::stubs::Stubs;
-use crate::words::Kind;
+use crate::words::WordKind;
 
 /// What an entry has besides the file's literals: terms behind them, and which elements of these are
 /// literals of the file.
@@ -27,21 +27,21 @@ pub struct KeptLiterals<'h> {
 }
 
 /// An entry whose beginning has been read.
-pub struct Entry<'e> {
+pub struct CacheEntry<'e> {
     pub md5: [u8; 16],
     pub has_debug_info: bool,
-    reader: Reader<'e>,
+    reader: EntryReader<'e>,
 }
 
-pub fn read(entry: &[u8]) -> Option<Entry<'_>> {
-    let mut reader = Reader::new(entry);
+pub fn read(entry: &[u8]) -> Option<CacheEntry<'_>> {
+    let mut reader = EntryReader::new(entry);
     let md5 = *reader.bytes(16)?.first_chunk()?;
     let has_debug_info = reader.number()? != 0;
-    Some(Entry { md5, has_debug_info, reader })
+    Some(CacheEntry { md5, has_debug_info, reader })
 }
 
 /// A module in place.
-pub struct Placed {
+pub struct PlacedCode {
     pub memory: NativeCode,
     pub size: usize,
     pub functions: Vec<FuncRange>,
@@ -62,7 +62,7 @@ fn atom(atoms: &[Atom], n: u32) -> Option<Atom> {
     }
 }
 
-impl Entry<'_> {
+impl CacheEntry<'_> {
     /// Reads the terms behind the file's literals; `None` too if keys of maps are in another order
     /// here than where the code was made.
     pub fn literals<'h>(
@@ -104,7 +104,7 @@ impl Entry<'_> {
     }
 
     /// Puts the code in place.
-    pub fn place(self, tables: &Tables, stubs: &Stubs) -> Option<Placed> {
+    pub fn place(self, tables: &Tables, stubs: &Stubs) -> Option<PlacedCode> {
         let mut r = self.reader;
         let known = |n: u32| atom(&tables.atoms, n);
         let symbols = r.list::<2>()?;
@@ -137,7 +137,7 @@ impl Entry<'_> {
         let memory = NativeCode::alloc(size)?;
         let start = memory.address();
         let placed =
-            Placed { memory, size, functions, places, exports, funs, on_load, nifs, segments };
+            PlacedCode { memory, size, functions, places, exports, funs, on_load, nifs, segments };
         for [at, symbol] in symbols {
             let kind = *KINDS.get((at & ((1 << KIND_BITS) - 1)) as usize)?;
             let word = placed.word(kind, symbol, tables, &named)?;
@@ -161,39 +161,39 @@ impl Entry<'_> {
     }
 }
 
-impl Placed {
+impl PlacedCode {
     /// What a symbol is in this VM.
     fn word(
         &self,
-        kind: Kind,
+        kind: WordKind,
         symbol: u32,
         tables: &Tables,
         named: &[&'static Export],
     ) -> Option<u64> {
         let i = symbol as usize;
         Some(match kind {
-            Kind::Atom => atom(&tables.atoms, symbol)?.word(),
-            Kind::Literal => tables.literals.get(i)?.word(),
-            Kind::Hash if symbol & OF_LITERAL != 0 && symbol & STATIC == 0 => {
+            WordKind::Atom => atom(&tables.atoms, symbol)?.word(),
+            WordKind::Literal => tables.literals.get(i)?.word(),
+            WordKind::Hash if symbol & OF_LITERAL != 0 && symbol & STATIC == 0 => {
                 hash::of_key(tables.literals.get((symbol & !OF_LITERAL) as usize)?)
             }
-            Kind::Hash => hash::of_key(atom(&tables.atoms, symbol)?.into()),
-            Kind::Export => std::ptr::from_ref(*named.get(i)?) as u64,
-            Kind::Fun => std::ptr::from_ref(*tables.lambdas.get(i)?) as u64,
-            Kind::String => tables.strings.get(i..)?.as_ptr() as u64,
-            Kind::Segments => self.segments.get(i)?.as_ptr() as u64,
-            Kind::NifEntry => self.nifs.get(i)?.entry.as_ptr() as u64,
-            Kind::ApplyCell => apply_cell(i)?,
-            Kind::Runtime => (text() as i64 + i64::from(symbol as i32)) as u64,
-            Kind::Number | Kind::Private => return None,
+            WordKind::Hash => hash::of_key(atom(&tables.atoms, symbol)?.into()),
+            WordKind::Export => std::ptr::from_ref(*named.get(i)?) as u64,
+            WordKind::Fun => std::ptr::from_ref(*tables.lambdas.get(i)?) as u64,
+            WordKind::String => tables.strings.get(i..)?.as_ptr() as u64,
+            WordKind::Segments => self.segments.get(i)?.as_ptr() as u64,
+            WordKind::NifEntry => self.nifs.get(i)?.entry.as_ptr() as u64,
+            WordKind::ApplyCell => apply_cell(i)?,
+            WordKind::Runtime => (text() as i64 + i64::from(symbol as i32)) as u64,
+            WordKind::Number | WordKind::Private => return None,
         })
     }
 }
 
 /// Writes a word to the code: atoms in four bytes, others in eight. What stands there are flags.
-fn fill(code: &mut [u8], at: usize, kind: Kind, word: u64) -> Option<()> {
+fn fill(code: &mut [u8], at: usize, kind: WordKind, word: u64) -> Option<()> {
     let place = code.get_mut(at..)?;
-    if kind == Kind::Atom {
+    if kind == WordKind::Atom {
         *place.first_chunk_mut()? = u32::try_from(word).ok()?.to_le_bytes();
         return Some(());
     }
@@ -231,7 +231,7 @@ fn order(
     Some(())
 }
 
-fn segments(r: &mut Reader, strings: &[u8]) -> Option<Box<[Seg]>> {
+fn segments(r: &mut EntryReader, strings: &[u8]) -> Option<Box<[Seg]>> {
     let one = |[kind, number, unit, flags, string]: [u32; 5]| {
         let string = match string.checked_sub(1) {
             None => std::ptr::null(),

@@ -10,7 +10,7 @@ use kvik_beam::Container;
 use kvik_code::LoadedModule;
 use kvik_term::{cmp, Atom, Term};
 
-use super::format::Reader;
+use super::format::EntryReader;
 use super::*;
 
 /// What a process that a test has started does, and the file with the entries.
@@ -81,7 +81,7 @@ fn write_entries(to: &Path) {
 }
 
 fn read_entries(bytes: &[u8]) -> HashMap<Key, Vec<u8>> {
-    let mut r = Reader::new(bytes);
+    let mut r = EntryReader::new(bytes);
     let mut all = HashMap::new();
     while !r.is_at_end() {
         let key = *r.bytes(32).unwrap().first_chunk().unwrap();
@@ -116,17 +116,17 @@ fn compare(made: &LoadedModule, kept: &LoadedModule, entry: &[u8]) {
     let (symbols, branches) = write::symbols_of(entry);
     for [at, _] in symbols {
         let (kind, at) = (KINDS[(at & 15) as usize], (at >> KIND_BITS) as usize);
-        if kind == Kind::Atom {
+        if kind == WordKind::Atom {
             continue;
         }
         let [a, b] = [made, kept].map(|m| eight(m, at));
         match kind {
-            Kind::Literal => {
+            WordKind::Literal => {
                 // SAFETY: literals of the two, which live.
                 let [a, b] = [a, b].map(|w| unsafe { Term::<'_>::from_word(w) });
                 assert!(cmp::eq_exact(a, b), "{:?} at {at}", made.name);
             }
-            Kind::Export | Kind::Fun | Kind::Runtime | Kind::Hash => {
+            WordKind::Export | WordKind::Fun | WordKind::Runtime | WordKind::Hash => {
                 assert_eq!(a, b, "{kind:?} in {:?} at {at}", made.name)
             }
             _ => {}

@@ -7,13 +7,13 @@ use kvik_code::FuncRange;
 use kvik_etf::EncodeOpts;
 use kvik_term::{Atom, Export, Term};
 
-use super::format::{put, Writer};
+use super::format::{put, EntryWriter};
 use super::{text, KEY_ATOM, KEY_INTEGER, KEY_LITERAL, KEY_NIL, KINDS, KIND_BITS, OF_LITERAL};
 use super::{STATIC, TO_STUB, TO_TEXT};
 use crate::compiler::{AtomSearch, CompiledModule, Tables};
 use crate::stubs::Stubs;
 use crate::target::{Label, WordAt};
-use crate::words::Kind;
+use crate::words::WordKind;
 
 /// A module before its code has an address.
 pub struct Kept<'a> {
@@ -38,7 +38,7 @@ pub fn write(kept: &Kept) -> Option<Vec<u8>> {
 
 struct Writing<'a> {
     kept: &'a Kept<'a>,
-    out: Writer,
+    out: EntryWriter,
     atoms: HashMap<Atom, u32>,
     /// Literals by their word.
     literals: HashMap<u64, u32>,
@@ -58,7 +58,7 @@ impl<'a> Writing<'a> {
             lambdas.iter().zip(0..).map(|(f, i)| (std::ptr::from_ref(*f) as u64, i)).collect();
         Writing {
             kept,
-            out: Writer::default(),
+            out: EntryWriter::default(),
             atoms,
             literals: roots,
             exports: HashMap::new(),
@@ -171,10 +171,10 @@ impl<'a> Writing<'a> {
             }
             symbols.push(Some([word.at << KIND_BITS | kind, symbol]));
             let flags = match word.kind {
-                Kind::Export => code.get(word.at as usize)? & 7,
+                WordKind::Export => code.get(word.at as usize)? & 7,
                 _ => 0,
             };
-            let length = if word.kind == Kind::Atom { 4 } else { 8 };
+            let length = if word.kind == WordKind::Atom { 4 } else { 8 };
             code.get_mut(word.at as usize..)?.get_mut(..length)?.fill(0);
             *code.get_mut(word.at as usize)? = flags;
         }
@@ -200,37 +200,37 @@ impl<'a> Writing<'a> {
     /// What a word of the code stands for.
     fn symbol(&mut self, word: &WordAt, code: &[u8], hashed: &HashMap<u32, u64>) -> Option<u32> {
         let at = word.at as usize;
-        if word.kind == Kind::Atom {
+        if word.kind == WordKind::Atom {
             let short = u32::from_le_bytes(*code.get(at..)?.first_chunk()?);
             return self.atom_word(short.into());
         }
         let value = u64::from_le_bytes(*code.get(at..)?.first_chunk()?);
         match word.kind {
-            Kind::Literal => self.literals.get(&value).copied(),
-            Kind::Hash => {
+            WordKind::Literal => self.literals.get(&value).copied(),
+            WordKind::Hash => {
                 let key = *hashed.get(&(word.at + 8))?;
                 match self.literals.get(&key) {
                     Some(literal) => Some(literal | OF_LITERAL),
                     None => self.atom_word(key),
                 }
             }
-            Kind::Export => Some(self.export(value & !7)),
-            Kind::Fun => self.funs.get(&value).copied(),
-            Kind::String => self.string(value),
-            Kind::Segments => {
+            WordKind::Export => Some(self.export(value & !7)),
+            WordKind::Fun => self.funs.get(&value).copied(),
+            WordKind::String => self.string(value),
+            WordKind::Segments => {
                 let mut segments = self.kept.made.segments.iter();
                 segments.position(|s| s.as_ptr() as u64 == value).map(|i| i as u32)
             }
-            Kind::NifEntry => {
+            WordKind::NifEntry => {
                 let nifs = &self.kept.made.nifs;
                 nifs.iter().position(|n| n.entry.as_ptr() as u64 == value).map(|i| i as u32)
             }
-            Kind::ApplyCell => crate::rt::call::apply_cell_number(value),
-            Kind::Runtime => {
+            WordKind::ApplyCell => crate::rt::call::apply_cell_number(value),
+            WordKind::Runtime => {
                 let offset = value as i64 - text() as i64;
                 i32::try_from(offset).ok().map(|offset| offset as u32)
             }
-            Kind::Atom | Kind::Number | Kind::Private => None,
+            WordKind::Atom | WordKind::Number | WordKind::Private => None,
         }
     }
     fn export(&mut self, address: u64) -> u32 {
@@ -303,7 +303,7 @@ impl<'a> Writing<'a> {
 /// The words and the branches of an entry, for tests.
 #[cfg(test)]
 pub fn symbols_of(entry: &[u8]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>) {
-    let mut r = super::format::Reader::new(entry);
+    let mut r = super::format::EntryReader::new(entry);
     r.bytes(16 + 4).expect("the checksum and the flag");
     for _ in 0..r.number().expect("integers") {
         r.blob().expect("an integer");

@@ -5,7 +5,7 @@ mod words;
 
 use kvik_term::CodeAddress;
 
-pub use crate::words::{Kind, Word};
+pub use crate::words::{CodeWord, WordKind};
 pub use words::WordAt;
 
 /// A machine register by its number.

@@ -29,7 +29,7 @@ impl<'m> Compiler<'m> {
             Arg::Y(n, _) => self.a.mov_rm(r, STACK, 8 * n as i32),
             _ => {
                 let w = self.constant(arg).ok_or_else(|| self.refuse("operand"))?;
-                self.a.mov_word(r, Word::constant(w))
+                self.a.mov_word(r, CodeWord::constant(w))
             }
         }
         Ok(())
@@ -77,7 +77,7 @@ impl<'m> Compiler<'m> {
     /// Compares a register with an operand's word.
     pub fn cmp_arg(&mut self, r: R, arg: Arg) -> EmitResult {
         match self.constant(arg) {
-            Some(w) => self.cmp_word(r, Word::constant(w)),
+            Some(w) => self.cmp_word(r, CodeWord::constant(w)),
             None => {
                 let s = self.src(arg, RCX)?;
                 self.a.alu_rr(Alu::Cmp, r, s)
@@ -85,10 +85,10 @@ impl<'m> Compiler<'m> {
         }
         Ok(())
     }
-    pub fn cmp_word(&mut self, r: R, w: impl Into<Word>) {
+    pub fn cmp_word(&mut self, r: R, w: impl Into<CodeWord>) {
         let w = w.into();
         match i32::try_from(w.value as i64) {
-            Ok(_) if w.kind == Kind::Atom => self.a.cmp_r_atom(r, w),
+            Ok(_) if w.kind == WordKind::Atom => self.a.cmp_r_atom(r, w),
             Ok(i) if w.is_fixed() => self.a.alu_ri(Alu::Cmp, r, i),
             _ => {
                 self.a.mov_word(RCX, w);
@@ -99,7 +99,7 @@ impl<'m> Compiler<'m> {
 
     /// A runtime call with operands; its result is in `rax`. All registers but the scratch ones
     /// (`rax rcx rdx rsi rdi`) are preserved.
-    pub fn call_rt(&mut self, f: rt::Fun, args: &[Arg], extra: impl Into<Word>) -> EmitResult {
+    pub fn call_rt(&mut self, f: rt::Fun, args: &[Arg], extra: impl Into<CodeWord>) -> EmitResult {
         let bytes = (args.len() + args.len() % 2) as i32 * 8;
         if bytes > 0 {
             self.a.alu_ri(Alu::Sub, RSP, bytes);
@@ -117,7 +117,7 @@ impl<'m> Compiler<'m> {
     }
     /// A runtime call with one word in `rcx`.
     pub fn rt(&mut self, f: rt::Fun) {
-        self.a.mov_word(RAX, Word::runtime(f as usize));
+        self.a.mov_word(RAX, CodeWord::runtime(f as usize));
         self.a.call_abs(self.stubs.runtime);
     }
     /// Raises the recorded exception at this location.
@@ -126,7 +126,7 @@ impl<'m> Compiler<'m> {
         self.place();
     }
     /// A runtime call that records an exception, which is then raised.
-    pub fn raise_by(&mut self, f: rt::Fun, args: &[Arg], extra: impl Into<Word>) -> EmitResult {
+    pub fn raise_by(&mut self, f: rt::Fun, args: &[Arg], extra: impl Into<CodeWord>) -> EmitResult {
         self.call_rt(f, args, extra)?;
         self.raise_here();
         Ok(())

@@ -251,7 +251,7 @@ impl<'m> Compiler<'m> {
         let module = self.atoms.get(1).copied().unwrap_or(self.function);
         let (site, cell) = rt::call::apply_site(module, self.apply_sites);
         self.apply_sites += 1;
-        self.a.mov_word(RAX, Word { value: cell, kind: Kind::ApplyCell });
+        self.a.mov_word(RAX, CodeWord { value: cell, kind: WordKind::ApplyCell });
         self.a.mov_rm(RAX, RAX, 0);
         self.a.test_rr(RAX, RAX);
         self.a.jcc(Cc::E, slow);

@@ -110,7 +110,7 @@ impl<'m> Compiler<'m> {
             let Arg::Label(l) = pair[1] else { return Err(self.refuse("select")) };
             let to = self.label(l)?;
             match self.constant(pair[0]) {
-                Some(w) if is_immediate(w) => words.push((Word::constant(w), to)),
+                Some(w) if is_immediate(w) => words.push((CodeWord::constant(w), to)),
                 _ => deep.push((pair[0], to)),
             }
         }
@@ -134,11 +134,11 @@ impl<'m> Compiler<'m> {
     }
 
     /// Selects a jump target by a word: linear comparisons for a few, else a binary search.
-    fn search(&mut self, r: R, words: &[(Word, Label)], otherwise: Label) {
+    fn search(&mut self, r: R, words: &[(CodeWord, Label)], otherwise: Label) {
         let mut found = AtomSearch::default();
         self.search_part(r, words, otherwise, &mut found);
         // The order of other words is the same in every VM.
-        let atoms = words.iter().filter(|p| p.0.kind == Kind::Atom).count();
+        let atoms = words.iter().filter(|p| p.0.kind == WordKind::Atom).count();
         match words.len() <= FEW || atoms == 0 {
             true => {}
             false if atoms == words.len() => self.atom_searches.push(found),
@@ -148,7 +148,7 @@ impl<'m> Compiler<'m> {
     fn search_part(
         &mut self,
         r: R,
-        words: &[(Word, Label)],
+        words: &[(CodeWord, Label)],
         otherwise: Label,
         found: &mut AtomSearch,
     ) {
@@ -181,7 +181,7 @@ impl<'m> Compiler<'m> {
             self.a.jcc(Cc::Ne, fail);
         }
         self.a.mov_rm(RSI, r, -(TAG_BOXED as i32));
-        let mut words: Vec<(Word, Label)> = Vec::new();
+        let mut words: Vec<(CodeWord, Label)> = Vec::new();
         for pair in list.chunks_exact(2) {
             let [Arg::U(n), Arg::Label(l)] = *pair else { return Err(self.refuse("select")) };
             // The code may name a size that no tuple has.

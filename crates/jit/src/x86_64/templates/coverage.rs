@@ -6,7 +6,7 @@ use crate::x86_64::asm::*;
 impl Compiler<'_> {
     /// Adds one to the counter at an address, or sets it. Several schedulers may do so at once.
     pub fn count_at(&mut self, address: usize, counts: bool) {
-        self.a.mov_word(RAX, Word::private(address as u64));
+        self.a.mov_word(RAX, CodeWord::private(address as u64));
         match counts {
             true => {
                 self.a.lock();

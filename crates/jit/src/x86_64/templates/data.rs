@@ -171,8 +171,8 @@ impl<'m> Compiler<'m> {
 
     /// Writes an operand's word at byte offset `at` above the heap's top.
     pub(super) fn put_word(&mut self, at: i32, e: Arg) -> EmitResult {
-        match self.constant(e).map(Word::constant) {
-            Some(w) if w.kind == Kind::Atom => self.a.mov_m_atom(HTOP, at, w),
+        match self.constant(e).map(CodeWord::constant) {
+            Some(w) if w.kind == WordKind::Atom => self.a.mov_m_atom(HTOP, at, w),
             Some(w) if w.is_fixed() && i32::try_from(w.value as i64).is_ok() => {
                 self.a.mov_mi(HTOP, at, w.value as i32)
             }

@@ -35,7 +35,7 @@ impl Compiler<'_> {
     pub fn nif_start(&mut self) -> EmitResult {
         let entry = Box::new(AtomicUsize::new(0));
         let address = entry.as_ptr() as u64;
-        self.a.mov_word(RAX, Word { value: address, kind: Kind::NifEntry });
+        self.a.mov_word(RAX, CodeWord { value: address, kind: WordKind::NifEntry });
         self.a.mov_rm(RAX, RAX, 0);
         self.a.test_rr(RAX, RAX);
         let native = self.a.label();

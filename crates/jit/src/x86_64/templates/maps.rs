@@ -53,7 +53,7 @@ impl<'m> Compiler<'m> {
             Some(w) => {
                 // SAFETY: a constant is an immediate or one of the module's literals.
                 let t: Term<'_> = unsafe { Term::from_word(w) };
-                self.a.mov_word(RCX, Word::hash(t));
+                self.a.mov_word(RCX, CodeWord::hash(t));
                 self.hashed_keys.push((self.a.pos(), w));
                 if is_immediate(w) {
                     self.stubs.map_find_hashed
@@ -172,7 +172,7 @@ impl<'m> Compiler<'m> {
         self.need(n + 3, put.live);
         self.a.mov_mi(HTOP, 0, header(FLAT_MAP, n + 2) as i32);
         self.a.mov_mi(HTOP, 8, small(n as i64) as i32);
-        self.a.mov_word(RAX, Word::constant(keys.word()));
+        self.a.mov_word(RAX, CodeWord::constant(keys.word()));
         self.a.mov_mr(HTOP, 16, RAX);
         for pair in put.pairs.chunks_exact(2) {
             let place = self.constant(pair[0]).and_then(|key| {

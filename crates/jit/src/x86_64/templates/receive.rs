@@ -94,7 +94,7 @@ impl<'m> Compiler<'m> {
             c.a.mov_rr(RDI, P);
             c.a.mov_rr(RSI, REGS);
             let peek: extern "C" fn(&Proc, &Regs) -> u64 = receive::peek;
-            c.a.mov_word(RAX, Word::runtime(peek as usize));
+            c.a.mov_word(RAX, CodeWord::runtime(peek as usize));
             c.a.call_r(RAX);
             load_own(&mut c.a);
             c.none_fails(Some(f));

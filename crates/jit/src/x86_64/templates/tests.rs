@@ -85,7 +85,7 @@ impl<'m> Compiler<'m> {
                 self.arity_is(r, *n, fail);
                 let w = self.constant(*tag).ok_or_else(|| self.refuse("tag"))?;
                 self.a.mov_rm(RAX, r, 8 - TAG_BOXED as i32);
-                self.cmp_word(RAX, Word::constant(w));
+                self.cmp_word(RAX, CodeWord::constant(w));
                 self.a.jcc(Cc::Ne, fail)
             }
             _ => return Err(self.refuse("type test")),

@@ -227,7 +227,7 @@ impl<'m> Compiler<'m> {
         });
     }
     fn begin_large(&mut self, other: Label) {
-        self.a.mov_word(RAX, Word::runtime(bits::new_binary as LeanPair as usize));
+        self.a.mov_word(RAX, CodeWord::runtime(bits::new_binary as LeanPair as usize));
         self.a.call_abs(self.stubs.lean_alloc);
         none_to(&mut self.a, other);
         self.a.mov_rr(RBP, RDX);

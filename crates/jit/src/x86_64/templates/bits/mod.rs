@@ -108,7 +108,7 @@ impl<'m> Compiler<'m> {
         j: Arg,
         f: crate::rt::Fun,
         args: &[Arg],
-        extra: impl Into<Word>,
+        extra: impl Into<CodeWord>,
         d: Option<Arg>,
     ) -> EmitResult {
         self.call_rt(f, args, extra)?;
@@ -217,7 +217,7 @@ impl<'m> Compiler<'m> {
         }
         let segs = segs.into_boxed_slice();
         let address = Box::as_ref(&segs).as_ptr() as u64;
-        let extra = Word { value: address, kind: Kind::Segments };
+        let extra = CodeWord { value: address, kind: WordKind::Segments };
         let n = segs.len() as i64;
         self.segments.push(segs);
         args.push(Arg::Int(n | (words as i64) << 32));
@@ -253,8 +253,8 @@ impl<'m> Compiler<'m> {
 }
 
 /// A place in the module's string table.
-fn string_word(s: *const u8) -> Word {
-    Word { value: s as u64, kind: Kind::String }
+fn string_word(s: *const u8) -> CodeWord {
+    CodeWord { value: s as u64, kind: WordKind::String }
 }
 
 fn number_of(arg: Arg) -> Option<u64> {
