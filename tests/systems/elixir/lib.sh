@@ -53,7 +53,7 @@ say_cases() {
   awk -F' *[|] *' -v name="$1" -v versioned="$1 $(elixir --short-version | cut -d. -f1,2)" -v expected=$expected '
     FILENAME == ARGV[1] {if ($1 == name || $1 == versioned) known[$2 " | " $3] = 1; next}
     FILENAME == ARGV[2] {if ($1 == name || $1 == versioned) racy[$2 " | " $3] = 1; next}
-    {key = $0; sub(/ \| [a-z]+$/, "", key); result = $0; sub(/.* \| /, "", result)}
+    {key = $0; sub(/ +\| [a-z]+$/, "", key); result = $0; sub(/.* \| /, "", result)}
     key in racy {print key " | racy"; next}
     (key in known) && (result == expected || result == "returned") {if (!told[key]++) print key " | known"; next}
     {print; passed += result == "passed"}
