@@ -166,6 +166,9 @@ fn merge<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
                 }
                 (_, n, o) => {
                     bump(p, n + o);
+                    if let Some(t) = merge_flat(p, x, y) {
+                        return Ok(t);
+                    }
                     let pairs = map::iter(x).filter(|(k, _)| !map::contains(y, *k));
                     return Ok(p.heap.map_of_unique(pairs.chain(map::iter(y)).collect()));
                 }
@@ -176,6 +179,19 @@ fn merge<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let merged = m.run(p, &mut left)?;
     p.steps_left(left, PAIRS_PER_REDUCTION);
     merged.ok_or_else(|| p.again::<Merging<'static>>(m, None))
+}
+/// Two flat maps that make a flat one. If the keys of one are all those of the result, it shares
+/// the tuple of them, as the common merge of options into defaults; the second map with all keys
+/// is the result itself.
+fn merge_flat<'h>(p: &'h Proc, x: Map<'h>, y: Map<'h>) -> Option<Term<'h>> {
+    let ((x_keys, _), (y_keys, values)) = (x.flat()?, y.flat()?);
+    let in_y = |k: &Term<'h>| map::place_of(y_keys, *k).is_some();
+    if x_keys.len() <= y_keys.len() && x_keys.iter().all(in_y) {
+        return Some(y.term());
+    }
+    let mut pairs: Vec<_> = y_keys.iter().copied().zip(values.iter().copied()).collect();
+    let updated = p.heap.flat_update(x, &pairs);
+    updated.or_else(|| p.heap.flat_put_all(x, &mut pairs))
 }
 impl<'h> Merging<'h> {
     /// Continues for `left` steps. Returns the map when it is complete.
