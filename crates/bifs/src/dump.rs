@@ -213,6 +213,10 @@ pub fn part(name: &str) -> Option<Vec<u8>> {
 pub fn process(p: &Proc, own: bool) -> Vec<u8> {
     processes::text_of(p, own)
 }
+/// The process that runs here, as `process_dump` in match specifications describes it.
+pub fn process_for_tracer(p: &Proc) -> Vec<u8> {
+    processes::told_to_tracer(p)
+}
 
 /// A term as dumps print it.
 fn show(t: Term<'_>) -> String {

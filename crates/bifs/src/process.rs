@@ -6,7 +6,6 @@ mod basic;
 mod flags;
 mod info;
 mod info_items;
-pub(crate) use info_items::dump;
 mod relations;
 mod request;
 mod send;
@@ -35,6 +34,11 @@ pub const BIFS: &[&[BifEntry]] = &[
     spawn::BIFS,
     timer::BIFS,
 ];
+
+/// The stack of the process that runs here, as text.
+pub(crate) fn backtrace(p: &Proc) -> Vec<u8> {
+    backtrace::text(p, None)
+}
 
 /// Sends `{Ref, Answer}` from one process to another.
 fn reply(to: u32, from: u32, r: &OwnedTerm, answer: &OwnedTerm) {

@@ -188,6 +188,7 @@ fn internal(priority: Atom, status: Atom) -> String {
 /// The parts that dump and break menu show differently.
 #[derive(Copy, Clone)]
 enum Part {
+    Call,
     Queue,
     Dictionary,
     Stack,
@@ -202,27 +203,36 @@ pub fn text_of(p: &Proc, own: bool) -> Vec<u8> {
 }
 fn describe(out: &mut impl Write, p: &Proc, own: bool) -> Result<()> {
     describe_with(out, p, own, |out, part| match part {
+        Part::Call if own => writeln!(out, "Last scheduled in for: erlang:halt/2"),
+        Part::Call => current_call(out, p),
         Part::Queue | Part::Dictionary => Ok(()),
         Part::Stack => counter(out, p, own),
     })
 }
+/// The description of the process that runs here, for the match specification function
+/// `process_dump`: with messages, the dictionary, and the stack with its terms.
+pub fn told_to_tracer(p: &Proc) -> Vec<u8> {
+    let mut text = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = describe_with(&mut text, p, true, |out, part| match part {
+        // The function that is traced has not been entered.
+        Part::Call => Ok(()),
+        Part::Queue => queue(out, p),
+        Part::Dictionary => dictionary(out, p),
+        Part::Stack => {
+            writeln!(out, "Stack dump:")?;
+            out.write_all(&crate::process::backtrace(p))
+        }
+    });
+    text
+}
 /// The same in readable form: with messages, the dictionary, and the calls on the stack.
 fn tell(out: &mut Vec<u8>, p: &Proc) -> Result<()> {
     let open = !p.flag(flag::SENSITIVE);
-    let line = |out: &mut Vec<u8>, name: &str, all: Vec<String>| match all.is_empty() {
-        true => Ok(()),
-        false => writeln!(out, "{name}: [{}]", all.join(",")),
-    };
     describe_with(out, p, false, |out, part| match part {
-        Part::Queue if open => {
-            let mut all = Vec::new();
-            p.each_message(|m| all.push(show(m)));
-            line(out, "Message queue", all)
-        }
-        Part::Dictionary if open => {
-            let pair = |[k, v]: [_; 2]| format!("{{{},{}}}", show(k), show(v));
-            line(out, "Dictionary", p.dict_pairs().into_iter().map(pair).collect())
-        }
+        Part::Call => current_call(out, p),
+        Part::Queue if open => queue(out, p),
+        Part::Dictionary if open => dictionary(out, p),
         Part::Stack => {
             writeln!(out, "Stack dump:")?;
             counter(out, p, false)?;
@@ -233,6 +243,30 @@ fn tell(out: &mut Vec<u8>, p: &Proc) -> Result<()> {
         }
         Part::Queue | Part::Dictionary => Ok(()),
     })
+}
+fn current_call(out: &mut impl Write, p: &Proc) -> Result<()> {
+    match kvik_jit::goes_on(p).1 {
+        Some(e) => {
+            writeln!(out, "Current call: {}:{}/{}", quoted(e.module), quoted(e.function), e.arity)
+        }
+        None => Ok(()),
+    }
+}
+fn queue(out: &mut impl Write, p: &Proc) -> Result<()> {
+    let mut all = Vec::new();
+    p.each_message(|m| all.push(show(m)));
+    list(out, "Message queue", &all)
+}
+fn dictionary(out: &mut impl Write, p: &Proc) -> Result<()> {
+    let pair = |[k, v]: [_; 2]| format!("{{{},{}}}", show(k), show(v));
+    let all: Vec<String> = p.dict_pairs().into_iter().map(pair).collect();
+    list(out, "Dictionary", &all)
+}
+fn list(out: &mut impl Write, name: &str, all: &[String]) -> Result<()> {
+    match all {
+        [] => Ok(()),
+        all => writeln!(out, "{name}: [{}]", all.join(",")),
+    }
 }
 /// The program counter at which a process continues.
 fn counter(out: &mut impl Write, p: &Proc, own: bool) -> Result<()> {
@@ -258,11 +292,7 @@ fn describe_with<W: Write>(
     }
     let (m, f, a) = p.initial_call();
     writeln!(out, "Spawned as: {}:{}/{a}", quoted(m), quoted(f))?;
-    if own {
-        writeln!(out, "Last scheduled in for: erlang:halt/2")?;
-    } else if let Some(e) = kvik_jit::goes_on(p).1 {
-        writeln!(out, "Current call: {}:{}/{}", quoted(e.module), quoted(e.function), e.arity)?;
-    }
+    part(out, Part::Call)?;
     writeln!(out, "Spawned by: {}", show(p.parent_pid().unwrap_or(Term::NIL)))?;
     writeln!(out, "Message queue length: {}", p.message_count())?;
     part(out, Part::Queue)?;

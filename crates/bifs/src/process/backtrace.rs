@@ -1,5 +1,5 @@
-//! A process's stack as text, for `process_info(Pid, backtrace)` and `process_display/2`. Tools
-//! look for the functions in parentheses.
+//! A process's stack as text, for `process_info(Pid, backtrace)`, `process_display/2` and
+//! `process_dump` in match specifications. Tools look for the functions in parentheses.
 
 use std::fmt::Display;
 use std::io::Write;

@@ -320,30 +320,3 @@ fn gc_settings<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     all.push(h.tuple(&[am::minor_gcs.into(), minor]));
     h.list(&all)
 }
-/// A process as a crash dump shows it: name, initial call, sizes, program counter.
-pub fn dump(p: &Proc, own: bool) -> Vec<u8> {
-    let h = Heap::detached();
-    let sizes = p.heap.sizes();
-    let mut text = Vec::new();
-    let mut line = |name: &str, t: Term<'_>| {
-        text.extend_from_slice(name.as_bytes());
-        text.extend_from_slice(b": ");
-        text.extend(kvik_term::print::display(t));
-        text.push(b'\n');
-    };
-    let number = |n: usize| h.integer(n as i64);
-    line("Process", p.self_pid());
-    if let Some(name) = p.name() {
-        line("Name", name.into());
-    }
-    let (m, f, a) = p.initial_call();
-    line("Spawned as", h.tuple(&[m.into(), f.into(), number(a as usize)]));
-    line("Message queue length", number(p.message_count()));
-    line("Reductions", h.integer(p.reductions_now(own) as i64));
-    line("Stack+heap", number(sizes.block));
-    line("OldHeap", number(sizes.old_block));
-    line("Heap fragments", number(sizes.fragments));
-    let stack = (kvik_proc::hooks::hooks().stacktrace)(p, &h, own, 64);
-    stack.list().for_each(|at| line("Return address", at));
-    text
-}

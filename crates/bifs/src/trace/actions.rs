@@ -93,7 +93,9 @@ impl Effects for TraceActions<'_> {
                 crate::names::show(&text);
                 Some(Term::bool(true))
             }
-            (TraceAction::ProcessDump, _) => Some(p.heap.binary(&crate::process::dump(p, true))),
+            (TraceAction::ProcessDump, _) => {
+                Some(p.heap.binary(&crate::dump::process_for_tracer(p)))
+            }
             (TraceAction::EnableTrace | TraceAction::DisableTrace, [.., flag]) => {
                 let pid = if args.len() == 2 { whom(args[0])? } else { p.pid() };
                 let bits = trace::bit_of(flag.as_atom()?)?;
