@@ -69,10 +69,11 @@ option(_, {platform_define, Pattern, D}) ->
     case re:run(System, Pattern, [{capture, none}]) of match -> [{d, D}]; nomatch -> [] end;
 option(_, _) -> [].
 
+%% As with rebar3 the application's modules are those of src, and not its tests.
 write_app(Name, Out) ->
     case file:consult(filename:join([Name, "src", Name ++ ".app.src"])) of
         {ok, [{application, App, Keys}]} ->
-            Ms = [list_to_atom(filename:rootname(F)) || F <- filelib:wildcard("*.beam", Out)],
+            Ms = [list_to_atom(filename:basename(F, ".erl")) || F <- filelib:wildcard(filename:join(Name, "src/**/*.erl"))],
             Vsn = case proplists:get_value(vsn, Keys) of V when is_list(V) -> V; _ -> "1" end,
             All = lists:keystore(vsn, 1, lists:keystore(modules, 1, Keys, {modules, Ms}), {vsn, Vsn}),
             ok = file:write_file(filename:join(Out, Name ++ ".app"), io_lib:format("~tp.~n", [{application, App, All}]));
