@@ -44,9 +44,14 @@ fn write_all(p: &Proc, called: Option<(Atom, &str)>, out: &mut Vec<u8>) -> std::
     Ok(())
 }
 
-/// The program counter of a process: the address and its function.
+/// The program counter of a process: the address and its function. While native code waits for a BIF
+/// or a tracer, that is where it returns to.
 fn counter(p: &Proc, called: Option<(Atom, &str)>) -> (usize, String) {
     let (ip, next) = kvik_jit::goes_on(p);
+    let ip = match ip {
+        0 => kvik_jit::returns(p).first().map_or(0, |(_, to)| *to),
+        ip => ip,
+    };
     let bif = called.and_then(|(m, f)| kvik_code::find_export(m, Atom::existing(f)?, 2));
     match bif.or(next.filter(|_| called.is_none())) {
         Some(e) => (e.address(), function(e.module, e.function, e.arity, 0)),
