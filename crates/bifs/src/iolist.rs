@@ -122,7 +122,6 @@ struct Reading<'h> {
     bytes: Vec<u8>,
     /// Bytes or bits, depending on the caller.
     len: usize,
-    terms: Vec<Term<'h>>,
 }
 impl SuspendedState for Reading<'static> {
     type In<'h> = Reading<'h>;
@@ -133,33 +132,19 @@ fn read<'h>(
     p: &'h Proc,
     t: Term<'h>,
     resumed: Option<Reading<'h>>,
-    visit: impl FnMut(&mut Reading<'h>, IoListPiece<'h>) -> Result<(), BadList>,
-) -> Result<Reading<'h>, Raised> {
-    try_read(p, t, resumed, visit)?.map_err(|BadList| p.badarg())
-}
-
-/// Like [`read`], for callers that do not raise `badarg`.
-fn try_read<'h>(
-    p: &'h Proc,
-    t: Term<'h>,
-    resumed: Option<Reading<'h>>,
     mut visit: impl FnMut(&mut Reading<'h>, IoListPiece<'h>) -> Result<(), BadList>,
-) -> Result<Result<Reading<'h>, BadList>, Raised> {
-    let mut r = resumed.unwrap_or_else(|| Reading {
-        pieces: Pieces::of(t),
-        bytes: Vec::new(),
-        len: 0,
-        terms: Vec::new(),
-    });
+) -> Result<Reading<'h>, Raised> {
+    let mut r =
+        resumed.unwrap_or_else(|| Reading { pieces: Pieces::of(t), bytes: Vec::new(), len: 0 });
     let mut left = p.steps(PIECES);
     while left > 0 {
         let Some(piece) = r.pieces.next() else {
             p.steps_left(left, PIECES);
-            return Ok(Ok(r));
+            return Ok(r);
         };
         let before = r.bytes.len();
-        if let Err(bad) = piece.and_then(|piece| visit(&mut r, piece)) {
-            return Ok(Err(bad));
+        if piece.and_then(|piece| visit(&mut r, piece)).is_err() {
+            return Err(p.badarg());
         }
         left = left.saturating_sub(1 + r.bytes.len().saturating_sub(before) / BYTES_A_STEP);
     }
@@ -235,34 +220,40 @@ impl<'h> Joining<'h> {
         if let Some((t, from)) = self.part.take() {
             self.bits(t, from, left)?;
         }
-        while *left > 0 {
+        // In a register: each step depends on the one before.
+        let mut at = self.at;
+        let done = loop {
+            if *left == 0 {
+                break false;
+            }
             *left -= 1;
-            if let Some(c) = self.at.as_cons() {
+            if let Some(c) = at.as_cons() {
                 let head = c.head();
-                self.at = c.tail();
+                at = c.tail();
                 if let Some(i) = head.as_small() {
                     self.out.push_all([u8::try_from(i).map_err(|_| BadList)?]);
                 } else if head.as_cons().is_some() {
-                    if !self.at.is_nil() {
-                        self.later.push(self.at);
+                    if !at.is_nil() {
+                        self.later.push(at);
                     }
-                    self.at = head;
+                    at = head;
                 } else if !head.is_nil() {
                     self.bits(head, 0, left)?;
                 }
                 continue;
             }
-            let tail = std::mem::replace(&mut self.at, Term::NIL);
+            let tail = std::mem::replace(&mut at, Term::NIL);
             if !tail.is_nil() {
                 self.bits(tail, 0, left)?;
             }
             match self.later.pop() {
-                Some(t) => self.at = t,
+                Some(t) => at = t,
                 None if self.part.is_some() => {}
-                None => return Ok(true),
+                None => break true,
             }
-        }
-        Ok(false)
+        };
+        self.at = at;
+        Ok(done)
     }
     /// Copies a binary from a byte offset, as far as the steps allow.
     #[inline]
@@ -401,32 +392,38 @@ impl SuspendedState for Sizing<'static> {
 impl<'h> Sizing<'h> {
     /// Continues for `left` steps and deducts those used. True at the end of the list.
     fn run(&mut self, left: &mut usize) -> Result<bool, BadList> {
-        while *left > 0 {
-            *left -= 1;
-            if let Some(c) = self.at.as_cons() {
+        // In registers: each step depends on the one before.
+        let (mut at, mut size, mut steps) = (self.at, self.size, *left);
+        let done = loop {
+            if steps == 0 {
+                break false;
+            }
+            steps -= 1;
+            if let Some(c) = at.as_cons() {
                 let head = c.head();
-                self.at = c.tail();
+                at = c.tail();
                 if let Some(i) = head.as_small() {
-                    self.size += u8::try_from(i).map(|_| 1).map_err(|_| BadList)?;
+                    size += u8::try_from(i).map(|_| 1).map_err(|_| BadList)?;
                 } else if head.as_cons().is_some() {
-                    if !self.at.is_nil() {
-                        self.later.push(self.at);
+                    if !at.is_nil() {
+                        self.later.push(at);
                     }
-                    self.at = head;
+                    at = head;
                 } else if !head.is_nil() {
-                    self.size += binary_size(head)?;
+                    size += binary_size(head)?;
                 }
                 continue;
             }
-            if !self.at.is_nil() {
-                self.size += binary_size(self.at)?;
+            if !at.is_nil() {
+                size += binary_size(at)?;
             }
             match self.later.pop() {
-                Some(t) => self.at = t,
-                None => return Ok(true),
+                Some(t) => at = t,
+                None => break true,
             }
-        }
-        Ok(false)
+        };
+        (self.at, self.size, *left) = (at, size, steps);
+        Ok(done)
     }
 }
 
@@ -453,29 +450,114 @@ fn iolist_to_iovec_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     vector(p, a[0])?.map_err(|BadList| p.badarg())
 }
 
+/// State of converting an I/O list to a list of binaries.
+struct Vectoring<'h> {
+    at: Term<'h>,
+    later: Vec<Term<'h>>,
+    /// Small pieces since the last large binary.
+    small: Writer,
+    binaries: Vec<Term<'h>>,
+}
+impl SuspendedState for Vectoring<'static> {
+    type In<'h> = Vectoring<'h>;
+}
+
+impl<'h> Vectoring<'h> {
+    /// Continues for `left` steps and deducts those used. True at the end of the list. A step is a
+    /// byte or a binary, and `BYTES_A_STEP` bytes.
+    fn run(&mut self, h: &'h Heap, left: &mut usize) -> Result<bool, BadList> {
+        // In registers: each step depends on the one before.
+        let (mut at, mut steps) = (self.at, *left);
+        let done = loop {
+            if steps == 0 {
+                break false;
+            }
+            if let Some(c) = at.as_cons() {
+                let head = c.head();
+                at = c.tail();
+                if let Some(i) = head.as_small() {
+                    self.small.push_all([u8::try_from(i).map_err(|_| BadList)?]);
+                    steps -= 1;
+                } else if head.as_cons().is_some() {
+                    if !at.is_nil() {
+                        self.later.push(at);
+                    }
+                    at = head;
+                } else if !head.is_nil() {
+                    steps = steps.saturating_sub(1 + self.binary(h, head)? / BYTES_A_STEP);
+                }
+                continue;
+            }
+            if !at.is_nil() {
+                let tail = std::mem::replace(&mut at, Term::NIL);
+                steps = steps.saturating_sub(1 + self.binary(h, tail)? / BYTES_A_STEP);
+                continue;
+            }
+            match self.later.pop() {
+                Some(t) => at = t,
+                None => break true,
+            }
+        };
+        (self.at, *left) = (at, steps);
+        Ok(done)
+    }
+    /// Adds a binary; the number of bytes copied.
+    #[inline(always)]
+    fn binary(&mut self, h: &'h Heap, t: Term<'h>) -> Result<usize, BadList> {
+        let b = t.as_bits().filter(|b| b.is_binary()).ok_or(BadList)?;
+        let n = b.byte_size();
+        if n >= VECTOR_LIMIT {
+            self.close(h);
+            self.binaries.push(t);
+            return Ok(0);
+        }
+        match b.as_bytes() {
+            Some(bytes) => self.small.push(bytes),
+            None => self.small.push(&b.to_bytes()),
+        }
+        Ok(n)
+    }
+    /// Ends a run of small pieces.
+    fn close(&mut self, h: &'h Heap) {
+        if self.small.is_empty() {
+            return;
+        }
+        let small = if self.small.len() < REUSED_BUFFER {
+            let binary = h.binary(self.small.bytes());
+            self.small.truncate(0);
+            binary
+        } else {
+            std::mem::take(&mut self.small).finish(h)
+        };
+        self.binaries.push(small);
+    }
+}
+
+/// The buffer of runs below this size is used again, which takes a copy.
+const REUSED_BUFFER: usize = 4096;
+
 /// The binaries of an I/O list; small pieces are coalesced.
 pub(crate) fn vector<'h>(p: &'h Proc, t: Term<'h>) -> Result<Result<Term<'h>, BadList>, Raised> {
     if t.as_bits().is_some_and(|b| b.is_binary() && b.bit_len() > 0) {
         return Ok(Ok(p.heap.cons(t, Term::NIL)));
     }
-    let close = |r: &mut Reading<'h>| {
-        if !r.bytes.is_empty() {
-            r.terms.push(p.heap.binary(&r.bytes));
-            r.bytes.clear();
-        }
+    let mut v = p.resumed::<Vectoring<'static>>().unwrap_or_else(|| Vectoring {
+        at: t,
+        later: Vec::new(),
+        small: Writer::default(),
+        binaries: Vec::new(),
+    });
+    let mut left = p.steps(PIECES);
+    let done = match v.run(&p.heap, &mut left) {
+        Ok(done) => done,
+        Err(bad) => return Ok(Err(bad)),
     };
-    let read = try_read(p, t, resumed(p), |r, piece| match piece {
-        IoListPiece::Bits(b, t) if b.is_binary() && b.byte_size() >= VECTOR_LIMIT => {
-            close(r);
-            r.terms.push(t);
-            Ok(())
-        }
-        piece => push(&mut r.bytes, piece),
-    })?;
-    Ok(read.map(|mut r| {
-        close(&mut r);
-        p.heap.list(&r.terms)
-    }))
+    p.steps_left(left, PIECES);
+    if !done {
+        return Err(p.again::<Vectoring<'static>>(v, Some(shown())));
+    }
+    v.close(&p.heap);
+    Ok(Ok(p.heap.list(&v.binaries)))
 }
 
 /// Appends bits after `len` bits.
