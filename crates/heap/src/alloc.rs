@@ -224,9 +224,14 @@ impl Heap {
         self.frags.set(f);
         let total = self.frag_words.get() + words;
         self.frag_words.set(total);
-        if total > (self.end.get() as usize - self.start.get() as usize) / 8 {
+        if total > self.block_words() {
             self.gc_due.set(true);
         }
+    }
+    /// Words of the block, as far as it is used.
+    #[inline]
+    pub(crate) fn block_words(&self) -> usize {
+        (self.end.get() as usize - self.start.get() as usize) / 8
     }
 
     /// Keeps `words` free words of the block unused while `f` allocates.

@@ -49,9 +49,22 @@ impl Heap {
             unsafe {
                 self.take_chain((*f).off_heap);
                 (*f).off_heap = ptr::null_mut();
+                let (due, before) = (self.gc_due.get(), self.frag_words.get());
                 self.link(f, (*f).used);
+                // The message itself is in use, and mostly garbage by the next one: collecting now
+                // would copy it.
+                if self.max_words.get() == 0 {
+                    self.gc_due.set(due || before > self.block_words());
+                }
             }
         }
+    }
+    /// Whether to collect before a message of `words` words becomes part of the heap: what the
+    /// process took before is probably garbage by now.
+    #[inline]
+    pub fn is_due_before_message(&self, words: usize) -> bool {
+        let before = self.frag_words.get();
+        before > 0 && before + words > self.block_words()
     }
     /// Copies a small term, for which the block has no room, to a fragment; the collection that
     /// makes room is due from then on. `None`: there is room, or the term has more than `most`

@@ -282,6 +282,10 @@ pub(crate) const FIT: u32 = u32::MAX;
 /// The same, and an eighth more.
 pub(crate) const FIT_IDLE: u32 = u32::MAX - 1;
 
+/// An old heap has room for what so many collections like the first one move there. A full
+/// collection of fewer old words costs little.
+const MINOR_PER_FULL: usize = 8;
+
 /// Nothing is moved to save fewer words than this.
 const SMALL_WORDS: usize = 128;
 /// From this size on a block grows by a quarter, no longer to twice its size.
@@ -402,6 +406,11 @@ impl Heap {
     fn mature(&self) -> usize {
         distance(self.start.get(), self.high_water.get())
     }
+    /// Whether the next block should have room to grow into. If not, and the heap grows after all,
+    /// its contents are moved twice; a block that is too large holds memory for as long as it lives.
+    fn is_likely_to_grow(&self, size: usize) -> bool {
+        self.gc_count.get() < SOME_COLLECTIONS || self.mature() * 4 >= size
+    }
 
     unsafe fn run(
         &self,
@@ -417,8 +426,9 @@ impl Heap {
         let old_used = distance(self.old_start.get(), self.old_top.get());
         let before = young + self.frag_words.get() + if minor { 0 } else { old_used };
         if minor && mature > 0 && self.old_start.get().is_null() {
-            // Extra room delays the next time it is full, which would take a full collection.
-            let more = if young > BUSY_WORDS { young } else { 0 };
+            // Extra room delays the next time it is full, which would take a full collection: one in
+            // so many, as each matures about as much.
+            let more = if young > BUSY_WORDS { young.min(mature * MINOR_PER_FULL) } else { 0 };
             let n = next_size((mature * 2).max(more));
             let p = block(n);
             self.old_start.set(p);
@@ -428,8 +438,10 @@ impl Heap {
         let copied = leaving.as_ref().map_or(0, |l| l.of.words());
         let worst = before - if minor { mature } else { 0 } + need + stack + copied;
         let fit = self.min_words.get() >= FIT_IDLE;
+        let size = distance(self.start.get(), self.end.get());
         let cap = match worst {
             n if fit => n,
+            n if !self.is_likely_to_grow(size) => next_size(n.max(size)),
             n if n < LARGE_WORDS => next_size(n * 2),
             n => next_size(n + n / 4),
         };
@@ -466,7 +478,7 @@ impl Heap {
         }
         let survived = distance(to, m.to.top);
         // In a block of OTP's first size this collection would not have happened.
-        let first = distance(self.start.get(), self.end.get()) < FIRST_BLOCK;
+        let first = size < FIRST_BLOCK;
         self.often.set((self.often.get() + COLLECTION).min(FREQUENT_COLLECTIONS + COLLECTION));
         let wanted = self.wanted_words(&m.to, survived, stack, need, minor);
         let least = survived + stack + need;
@@ -475,7 +487,7 @@ impl Heap {
             self.settle(to, cap, wanted.max(least).min(cap), &m.to, stack, minor);
             if fit && wanted < cap {
                 self.move_block(x, live, wanted, wanted);
-            } else if !fit && is_worth_moving(survived, wanted, cap) {
+            } else if !fit && (wanted > cap || is_worth_moving(survived, wanted, cap)) {
                 self.move_block(x, live, next_size(wanted), wanted);
             }
         }

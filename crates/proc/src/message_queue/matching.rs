@@ -59,8 +59,12 @@ impl<'p> MessageQueue<'p> {
     fn look_in(self, m: &mut Mailbox) -> Option<Peek<'p>> {
         let heap = &self.p.heap;
         m.fetch_to_look();
+        let words = m.front_words();
         let small = |n: &usize| *n <= SMALL_MESSAGE && !self.flag(flag::NOTICES_MESSAGES);
-        let Some(words) = m.front_words().filter(small) else {
+        let Some(words) = words.filter(small) else {
+            if words.is_some_and(|n| heap.is_due_before_message(n)) {
+                return Some(Peek::Collect(0));
+            }
             return m.lend().map(|t| Peek::Message(heap.borrow_message(t)));
         };
         if words > heap.room() {
@@ -108,6 +112,7 @@ impl<'p> MessageQueue<'p> {
         if m.keep_lent() {
             heap.keep_borrowed_message();
             heap.set_root(Root::Lent, Term::NIL);
+            crate::sched::note_collection(self.p);
         }
         let token = m.take().and_then(|t| t.token);
         drop(m);

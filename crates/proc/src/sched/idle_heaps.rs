@@ -3,7 +3,8 @@
 //! A process that was busy leaves a block several times as large as its live data, and an old
 //! generation with much garbage. While the process runs, that room pays; a connection that waits
 //! for its client's next request may hold it for hours. So a scheduler lists each process whose
-//! heap has much room after a collection. Every few seconds it goes through its list: a process
+//! heap has much room after a collection, or that has taken a large message, which it holds until
+//! the next collection. Every few seconds it goes through its list: a process
 //! that has hardly run since the last round is collected, gets a block that fits, and leaves the
 //! list. With an empty list, nothing wakes an idle node any more.
 
@@ -126,6 +127,6 @@ impl Listed {
 pub(super) fn has_room(p: &Proc) -> bool {
     let s = p.heap.sizes();
     let room = (s.block + s.old_block).saturating_sub(s.used + s.stack + s.old_used);
-    // Old-generation terms may be dead by now; only a collection can tell.
-    room + s.old_used >= WORTH_WORDS
+    // Old-generation terms and taken messages may be dead by now; only a collection can tell.
+    room + s.old_used + s.fragments >= WORTH_WORDS
 }

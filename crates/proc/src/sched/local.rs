@@ -270,8 +270,8 @@ pub(crate) fn continue_exit_later(mut f: ExitProgress) {
         Some(l) => l.exits.borrow_mut().push_back(f),
     }
 }
-/// The running process's heap was collected: if that left much free space, the process is
-/// re-examined once it may have gone idle.
+/// The running process's heap was collected, or took over a large message: if it has much free
+/// space or perhaps garbage, the process is re-examined once it may have gone idle.
 #[inline]
 pub fn note_collection(p: &Proc) {
     if !p.flag(flag::IDLE_LISTED) && idle_heaps::has_room(p) {
