@@ -193,34 +193,42 @@ pub fn size_where(t: Term<'_>, shared: impl Fn(*const u64) -> bool) -> usize {
     let mut total = 0;
     let mut todo: SmallVec<[u64; 16]> = SmallVec::new();
     let mut w = t.word();
-    loop {
-        // SAFETY: every pointer comes from a term that is borrowed.
-        unsafe {
-            if is_list(w) {
-                let p = (w - TAG_LIST) as *const u64;
-                if !shared(p) {
-                    total += 2;
-                    if !is_immediate(*p) {
-                        todo.push(*p);
-                    }
-                    w = *p.add(1);
-                    continue;
-                }
-            } else if is_boxed(w) {
-                let p = (w - TAG_BOXED) as *const u64;
-                if !shared(p) {
-                    let n = object_words(*p);
-                    total += n;
-                    if has_terms(*p) {
-                        for i in 1..n {
-                            let e = *p.add(i);
-                            if !is_immediate(e) {
-                                todo.push(e);
-                            }
-                        }
-                    }
+    // Counts the words of an object; those in it are still to be looked at.
+    //
+    // SAFETY: every pointer comes from a term that is borrowed.
+    let object = |w: u64, todo: &mut SmallVec<[u64; 16]>| unsafe {
+        let p = (w - TAG_BOXED) as *const u64;
+        if shared(p) {
+            return 0;
+        }
+        let n = object_words(*p);
+        if has_terms(*p) {
+            for i in 1..n {
+                let e = *p.add(i);
+                if !is_immediate(e) {
+                    todo.push(e);
                 }
             }
+        }
+        n
+    };
+    loop {
+        if is_list(w) {
+            let p = (w - TAG_LIST) as *const u64;
+            if !shared(p) {
+                total += 2;
+                // SAFETY: as above.
+                let (head, tail) = unsafe { (*p, *p.add(1)) };
+                if is_boxed(head) {
+                    total += object(head, &mut todo);
+                } else if is_list(head) {
+                    todo.push(head);
+                }
+                w = tail;
+                continue;
+            }
+        } else if is_boxed(w) {
+            total += object(w, &mut todo);
         }
         match todo.pop() {
             Some(next) => w = next,
