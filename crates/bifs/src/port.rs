@@ -229,15 +229,17 @@ fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     };
     // Most drivers refuse forced writes while they are busy, whatever the data.
     let refused = || force && port.is_open() && !port.takes_force();
-    let Some(bytes) = iodata::bytes(a[1]) else {
+    let Some(data) = iodata::pieces(a[1]) else {
         return Ok(if refused() { am::notsup.into() } else { am::badarg.into() });
     };
     if force && port.is_open() {
+        let bytes = data.slices().concat();
         let forced = p.calls_port(am::port_command, 3, || port.force(me, &bytes));
         return Ok(forced.map_or(am::notsup.into(), |_| Term::bool(true)));
     }
-    p.heap.bump_reductions(20 + bytes.len() as i64 / 1024);
-    Ok(match p.calls_port(am::port_command, 3, || port.command(me, &bytes, nosuspend)) {
+    p.heap.bump_reductions(20 + data.len() as i64 / 1024);
+    let slices = data.slices();
+    Ok(match p.calls_port(am::port_command, 3, || port.command_slices(me, &slices, nosuspend)) {
         Command::Done => Term::bool(true),
         Command::Wait => {
             kvik_proc::sysmon::busy_port(p.pid(), port.id);

@@ -66,6 +66,13 @@ pub trait Driver: Send {
         Ok(())
     }
     fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow;
+    /// The same for bytes in several slices, at least one.
+    fn output_slices(&mut self, core: &mut Core, slices: &[&[u8]]) -> Flow {
+        match slices {
+            [bytes] => self.output(core, bytes),
+            _ => self.output(core, &slices.concat()),
+        }
+    }
     /// Writes the output it holds (`write_coalescing.rs`).
     fn write_held(&mut self, _core: &mut Core) -> Flow {
         Ok(())

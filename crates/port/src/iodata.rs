@@ -6,57 +6,120 @@ use kvik_term::{Term, View};
 
 /// Room that the bytes of a list have at first.
 const FIRST_BYTES: usize = 512;
+/// Binaries of at least this size in a list are passed on by reference: a copy takes longer than the
+/// system takes for one more slice.
+const BY_REFERENCE_BYTES: usize = 2048;
+/// At most so many of them; more would exceed what one system call takes.
+const MOST_BY_REFERENCE: usize = 64;
 
 /// The bytes of an iodata term, borrowed if it is a binary. `None` if it is not iodata.
 pub fn bytes<'h>(t: Term<'h>) -> Option<Cow<'h, [u8]>> {
+    let pieces = flatten(t, 0)?;
+    Some(pieces.joined)
+}
+
+/// The bytes of an iodata term, of which large binaries are borrowed. `None` if it is not iodata.
+pub fn pieces<'h>(t: Term<'h>) -> Option<Pieces<'h>> {
+    flatten(t, MOST_BY_REFERENCE)
+}
+
+/// Flattened iodata.
+pub struct Pieces<'h> {
+    /// All bytes but those of `large`.
+    joined: Cow<'h, [u8]>,
+    /// Binaries, and how many bytes of `joined` come before each.
+    large: Vec<(usize, &'h [u8])>,
+}
+
+impl Pieces<'_> {
+    pub fn len(&self) -> usize {
+        self.joined.len() + self.large.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The slices in their order; always at least one.
+    pub fn slices(&self) -> Vec<&[u8]> {
+        let mut all = Vec::with_capacity(2 * self.large.len() + 1);
+        let mut from = 0;
+        for (at, bytes) in &self.large {
+            if *at > from {
+                all.push(&self.joined[from..*at]);
+            }
+            all.push(*bytes);
+            from = *at;
+        }
+        if from < self.joined.len() || all.is_empty() {
+            all.push(&self.joined[from..]);
+        }
+        all
+    }
+}
+
+fn flatten<'h>(t: Term<'h>, most_large: usize) -> Option<Pieces<'h>> {
     match t.view() {
-        View::Bits(b) if b.is_binary() => Some(b.to_bytes()),
-        View::Nil => Some(Cow::Borrowed(&[])),
-        View::Cons(c) if c.tail().is_nil() && c.head().as_bits().is_some() => bytes(c.head()),
+        View::Bits(b) if b.is_binary() => Some(Pieces { joined: b.to_bytes(), large: Vec::new() }),
+        View::Nil => Some(Pieces { joined: Cow::Borrowed(&[]), large: Vec::new() }),
+        View::Cons(c) if c.tail().is_nil() && c.head().as_bits().is_some() => {
+            flatten(c.head(), most_large)
+        }
         View::Cons(_) => {
-            let mut out = Vec::with_capacity(FIRST_BYTES);
-            append(t, &mut out)?;
-            Some(Cow::Owned(out))
+            let bytes = Vec::with_capacity(FIRST_BYTES);
+            let mut out = Out { bytes, large: Vec::new(), most_large };
+            out.append(t)?;
+            Some(Pieces { joined: Cow::Owned(out.bytes), large: out.large })
         }
         _ => None,
     }
 }
 
-fn append(list: Term<'_>, out: &mut Vec<u8>) -> Option<()> {
-    let (mut at, mut later) = (list, Vec::new());
-    loop {
-        while let Some(c) = at.as_cons() {
-            let head = c.head();
-            at = c.tail();
-            if let Some(byte) = head.as_small() {
-                out.push(u8::try_from(byte).ok()?);
-            } else if head.as_cons().is_some() {
-                if !at.is_nil() {
-                    later.push(at);
-                }
-                at = head;
-            } else if !head.is_nil() {
-                push_binary(head, out)?;
-            }
-        }
-        if !at.is_nil() {
-            push_binary(at, out)?;
-        }
-        match later.pop() {
-            Some(rest) => at = rest,
-            None => return Some(()),
-        }
-    }
+struct Out<'h> {
+    bytes: Vec<u8>,
+    large: Vec<(usize, &'h [u8])>,
+    most_large: usize,
 }
 
-#[inline(always)]
-fn push_binary(t: Term<'_>, out: &mut Vec<u8>) -> Option<()> {
-    let bits = t.as_bits().filter(|bits| bits.is_binary())?;
-    match bits.as_bytes() {
-        Some(bytes) => out.extend_from_slice(bytes),
-        None => out.extend_from_slice(&bits.to_bytes()),
+impl<'h> Out<'h> {
+    fn append(&mut self, list: Term<'h>) -> Option<()> {
+        let (mut at, mut later) = (list, Vec::new());
+        loop {
+            while let Some(c) = at.as_cons() {
+                let head = c.head();
+                at = c.tail();
+                if let Some(byte) = head.as_small() {
+                    self.bytes.push(u8::try_from(byte).ok()?);
+                } else if head.as_cons().is_some() {
+                    if !at.is_nil() {
+                        later.push(at);
+                    }
+                    at = head;
+                } else if !head.is_nil() {
+                    self.push_binary(head)?;
+                }
+            }
+            if !at.is_nil() {
+                self.push_binary(at)?;
+            }
+            match later.pop() {
+                Some(rest) => at = rest,
+                None => return Some(()),
+            }
+        }
     }
-    Some(())
+    #[inline(always)]
+    fn push_binary(&mut self, t: Term<'h>) -> Option<()> {
+        let bits = t.as_bits().filter(|bits| bits.is_binary())?;
+        match bits.as_bytes() {
+            Some(bytes)
+                if bytes.len() >= BY_REFERENCE_BYTES && self.large.len() < self.most_large =>
+            {
+                self.large.push((self.bytes.len(), bytes));
+            }
+            Some(bytes) => self.bytes.extend_from_slice(bytes),
+            None => self.bytes.extend_from_slice(&bits.to_bytes()),
+        }
+        Some(())
+    }
 }
 
 #[cfg(test)]
@@ -75,5 +138,31 @@ mod tests {
         assert!(bytes(h.list(&[am::ok.into()])).is_none());
         assert!(bytes(am::ok.into()).is_none());
         assert_eq!(&*bytes(Term::NIL).unwrap(), b"");
+    }
+
+    #[test]
+    fn large_binaries_are_borrowed() {
+        let h = Heap::detached();
+        let large = h.binary(&[7; BY_REFERENCE_BYTES]);
+        let at = large.as_bytes().unwrap().as_ptr();
+        let of = |t| pieces(t).map(|p| (p.len(), p.slices().concat(), p.slices().len()));
+        for (t, slices) in [
+            (h.list(&[h.binary(b"head"), large, Term::int(1), large]), 4),
+            (h.list(&[large, large]), 2),
+            (h.cons(Term::int(1), large), 2),
+            (h.list(&[large]), 1),
+            (large, 1),
+            (h.binary(b"head"), 1),
+            (h.list(&[h.binary(b"a"), h.binary(b"b")]), 1),
+            (h.list(&[large; 2 * MOST_BY_REFERENCE]), MOST_BY_REFERENCE + 1),
+            (Term::NIL, 1),
+        ] {
+            let all = bytes(t).unwrap();
+            assert_eq!(of(t), Some((all.len(), all.to_vec(), slices)));
+        }
+        let t = h.list(&[h.binary(b"head"), large]);
+        assert_eq!(pieces(t).unwrap().slices()[1].as_ptr(), at);
+        assert!(of(h.list(&[large, Term::int(256)])).is_none());
+        assert!(of(h.cons(large, am::ok.into())).is_none());
     }
 }

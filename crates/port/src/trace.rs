@@ -57,8 +57,8 @@ pub fn received(port: u32, from: u32, what: impl for<'h> Fn(&'h Heap) -> Term<'h
     }
 }
 /// A request with data: `{From, {Tag, Data}}`.
-pub fn received_data(port: u32, from: u32, data: &[u8]) {
-    received(port, from, |h| h.tuple(&[am::command.into(), h.binary(data)]));
+pub fn received_data(port: u32, from: u32, data: &[&[u8]]) {
+    received(port, from, |h| h.tuple(&[am::command.into(), h.binary(&data.concat())]));
 }
 /// A `control` or `call` request: `{From, {Tag, {Number, Data}}}`.
 pub fn received_request(port: u32, from: u32, tag: Atom, op: u32, data: &[u8]) {

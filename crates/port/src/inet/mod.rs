@@ -474,13 +474,25 @@ impl Driver for Inet {
     fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
         let (sender, bytes) = Sender::of(core.caller, bytes).ok_or(Exit::Posix(Errno::INVAL))?;
         match self.proto {
-            Proto::Tcp => self.tcp_send(core, sender, bytes),
+            Proto::Tcp => self.tcp_send(core, sender, &[bytes]),
             Proto::Udp => {
                 let r = self.udp_send(bytes);
                 self.reply(core, sender, r.err());
                 Ok(())
             }
         }
+    }
+    fn output_slices(&mut self, core: &mut Core, slices: &[&[u8]]) -> Flow {
+        let ([first, rest @ ..], Proto::Tcp) = (slices, self.proto) else {
+            return self.output(core, &slices.concat());
+        };
+        let (sender, first) = Sender::of(core.caller, first).ok_or(Exit::Posix(Errno::INVAL))?;
+        if rest.is_empty() {
+            return self.tcp_send(core, sender, &[first]);
+        }
+        let mut slices = slices.to_vec();
+        slices[0] = first;
+        self.tcp_send(core, sender, &slices)
     }
     fn ready(&mut self, core: &mut Core, why: Ready, buffer: &mut [u8]) -> Flow {
         match (why, self.proto) {

@@ -45,7 +45,7 @@ pub(super) fn file_error(e: Errno) -> Atom {
 }
 
 impl Inet {
-    pub(super) fn tcp_send(&mut self, core: &mut Core, caller: Sender, bytes: &[u8]) -> Flow {
+    pub(super) fn tcp_send(&mut self, core: &mut Core, caller: Sender, slices: &[&[u8]]) -> Flow {
         if self.state != State::Connected {
             let reason = match (std::mem::take(&mut self.delayed_close_send), self.delayed_reset) {
                 (false, _) => posix(ENOTCONN),
@@ -58,29 +58,33 @@ impl Inet {
         if self.shutdown.is_some() {
             return self.send_failed(core, Errno::PIPE, Waiting::Sender(caller));
         }
-        let head = (bytes.len() as u32).to_be_bytes();
+        let body: usize = slices.iter().map(|bytes| bytes.len()).sum();
+        let head = (body as u32).to_be_bytes();
         let head = match self.packet {
             PacketKind::Length(n) => &head[4 - n as usize..],
             _ => &[],
         };
-        let len = head.len() + bytes.len();
+        let len = head.len() + body;
         self.stats.sent(len);
         let queued = self.queue.len();
         if queued > 0 || self.file.is_some() {
             self.queue.push(head);
-            self.queue.push(bytes);
+            slices.iter().for_each(|bytes| self.queue.push(bytes));
             if queued + len >= self.high {
                 return self.wait_to_send(core, caller);
             }
         } else if len > 0 {
-            let done = match self.write_first(core, head, bytes) {
+            let done = match self.write_first(core, head, slices) {
                 Ok(n) => n,
                 Err(e) => return self.write_failed(core, e, Waiting::Sender(caller)),
             };
             if done < len {
-                let in_head = done.min(head.len());
-                self.queue.push(&head[in_head..]);
-                self.queue.push(&bytes[done - in_head..]);
+                let mut done = done;
+                for bytes in std::iter::once(&head).chain(slices) {
+                    let of_this = done.min(bytes.len());
+                    self.queue.push(&bytes[of_this..]);
+                    done -= of_this;
+                }
                 if let Err(e) = self.watch(core) {
                     return self.write_failed(core, e, Waiting::Sender(caller));
                 }
@@ -91,7 +95,7 @@ impl Inet {
     }
 
     /// Writes while the queue is empty. Returns the number of bytes written.
-    fn write_first(&mut self, core: &Core, head: &[u8], bytes: &[u8]) -> Result<usize, Errno> {
+    fn write_first(&mut self, core: &Core, head: &[u8], body: &[&[u8]]) -> Result<usize, Errno> {
         if self.ignored {
             return Ok(0);
         }
@@ -99,7 +103,15 @@ impl Inet {
             poll::again(core.home, Source::Output, core.id);
             return Ok(0);
         }
-        match socket::writev(self.raw()?, &[IoSlice::new(head), IoSlice::new(bytes)]) {
+        let r = match body {
+            [bytes] => socket::writev(self.raw()?, &[IoSlice::new(head), IoSlice::new(bytes)]),
+            _ => {
+                let all = std::iter::once(&head).chain(body);
+                let all: Vec<IoSlice<'_>> = all.map(|bytes| IoSlice::new(bytes)).collect();
+                socket::writev(self.raw()?, &all)
+            }
+        };
+        match r {
             Err(Errno::AGAIN) => Ok(0),
             r => r,
         }

@@ -30,7 +30,11 @@ impl Port {
 
     /// Output from process `from`.
     pub fn command(&self, from: u32, bytes: &[u8], nosuspend: bool) -> Command {
-        during(microstate_timing::Microstate::Port, || self.write(from, bytes, !nosuspend, false))
+        self.command_slices(from, &[bytes], nosuspend)
+    }
+    /// The same for bytes in several slices, at least one.
+    pub fn command_slices(&self, from: u32, slices: &[&[u8]], nosuspend: bool) -> Command {
+        during(microstate_timing::Microstate::Port, || self.write(from, slices, !nosuspend, false))
     }
     /// Whether its driver can be written to while it is busy.
     pub fn takes_force(&self) -> bool {
@@ -44,12 +48,12 @@ impl Port {
         }
         g.core.caller = from;
         g.core.count_output(bytes.len());
-        trace::received_data(self.id, from, bytes);
+        trace::received_data(self.id, from, &[bytes]);
         self.run(&mut g, |d, c| d.output(c, bytes));
         Some(Command::Done)
     }
     /// `take`: a busy port takes the output too, and the sender waits afterwards.
-    fn write(&self, from: u32, bytes: &[u8], may_wait: bool, take: bool) -> Command {
+    fn write(&self, from: u32, slices: &[&[u8]], may_wait: bool, take: bool) -> Command {
         let Some(mut g) = self.open_lock() else {
             return Command::Closed;
         };
@@ -59,10 +63,10 @@ impl Port {
         }
         if !was_busy || take {
             g.core.caller = from;
-            g.core.count_output(bytes.len());
-            trace::received_data(self.id, from, bytes);
+            g.core.count_output(slices.iter().map(|bytes| bytes.len()).sum());
+            trace::received_data(self.id, from, slices);
             g.core.turn = current();
-            self.run(&mut g, |d, c| d.output(c, bytes));
+            self.run(&mut g, |d, c| d.output_slices(c, slices));
             g.core.turn = None;
         }
         if was_busy && g.core.busy && g.core.state == State::Open {
@@ -172,8 +176,8 @@ impl Port {
         let [tag, arg] = request.as_tuple_n().ok_or(BadSignal)?;
         match tag.as_atom() {
             Some(am::command) => {
-                let bytes = crate::iodata::bytes(arg).ok_or(BadSignal)?;
-                Ok(self.write(from, &bytes, may_wait, true))
+                let pieces = crate::iodata::pieces(arg).ok_or(BadSignal)?;
+                Ok(self.write(from, &pieces.slices(), may_wait, true))
             }
             Some(am::connect) => {
                 let pid = arg.as_local_pid().ok_or(BadSignal)?;
