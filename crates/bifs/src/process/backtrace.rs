@@ -44,8 +44,8 @@ fn write_all(p: &Proc, called: Option<(Atom, &str)>, out: &mut Vec<u8>) -> std::
     Ok(())
 }
 
-/// The program counter of a process: the address and its function. While native code waits for a BIF
-/// or a tracer, that is where it returns to.
+/// The program counter of a process: the address and its function. While native code waits for a
+/// BIF or a tracer, that is where it returns to.
 fn counter(p: &Proc, called: Option<(Atom, &str)>) -> (usize, String) {
     let (ip, next) = kvik_jit::goes_on(p);
     let ip = match ip {
