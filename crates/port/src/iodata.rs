@@ -19,19 +19,19 @@ pub fn bytes<'h>(t: Term<'h>) -> Option<Cow<'h, [u8]>> {
 }
 
 /// The bytes of an iodata term, of which large binaries are borrowed. `None` if it is not iodata.
-pub fn pieces<'h>(t: Term<'h>) -> Option<Pieces<'h>> {
+pub fn pieces<'h>(t: Term<'h>) -> Option<IodataPieces<'h>> {
     flatten(t, MOST_BY_REFERENCE)
 }
 
 /// Flattened iodata.
-pub struct Pieces<'h> {
+pub struct IodataPieces<'h> {
     /// All bytes but those of `large`.
     joined: Cow<'h, [u8]>,
     /// Binaries, and how many bytes of `joined` come before each.
     large: Vec<(usize, &'h [u8])>,
 }
 
-impl Pieces<'_> {
+impl IodataPieces<'_> {
     pub fn len(&self) -> usize {
         self.joined.len() + self.large.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
@@ -56,10 +56,12 @@ impl Pieces<'_> {
     }
 }
 
-fn flatten<'h>(t: Term<'h>, most_large: usize) -> Option<Pieces<'h>> {
+fn flatten<'h>(t: Term<'h>, most_large: usize) -> Option<IodataPieces<'h>> {
     match t.view() {
-        View::Bits(b) if b.is_binary() => Some(Pieces { joined: b.to_bytes(), large: Vec::new() }),
-        View::Nil => Some(Pieces { joined: Cow::Borrowed(&[]), large: Vec::new() }),
+        View::Bits(b) if b.is_binary() => {
+            Some(IodataPieces { joined: b.to_bytes(), large: Vec::new() })
+        }
+        View::Nil => Some(IodataPieces { joined: Cow::Borrowed(&[]), large: Vec::new() }),
         View::Cons(c) if c.tail().is_nil() && c.head().as_bits().is_some() => {
             flatten(c.head(), most_large)
         }
@@ -67,7 +69,7 @@ fn flatten<'h>(t: Term<'h>, most_large: usize) -> Option<Pieces<'h>> {
             let bytes = Vec::with_capacity(FIRST_BYTES);
             let mut out = Out { bytes, large: Vec::new(), most_large };
             out.append(t)?;
-            Some(Pieces { joined: Cow::Owned(out.bytes), large: out.large })
+            Some(IodataPieces { joined: Cow::Owned(out.bytes), large: out.large })
         }
         _ => None,
     }
