@@ -151,6 +151,16 @@ pub fn executable(path: &CStr) -> bool {
     may_execute(path).is_ok()
 }
 /// The user and group this process acts as.
+/// The most bytes that a file may get: beyond them a write ends the program by a signal.
+pub fn size_limit() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the system writes to `limit`.
+    match unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } {
+        0 => limit.rlim_cur,
+        _ => 0,
+    }
+}
+
 /// Opening fails if the path names a link.
 pub const NO_FOLLOW: i32 = libc::O_NOFOLLOW;
 /// Opening does not wait for a FIFO's other end.

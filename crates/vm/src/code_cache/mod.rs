@@ -12,11 +12,13 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
 
-use kvik_env::{embedded, fs};
+use kvik_env::embedded;
+use kvik_env::fs::{self, MetadataExt};
 use kvik_jit::{CodeCache, CodeKey};
 
-use pack::{Identity, Pack, ROW};
+use pack::{Identity, Pack, PackEntry};
 
 /// Names the directory, or (`off`) says that nothing is kept.
 pub const VARIABLE: &str = "KVIK_CODE_CACHE";
@@ -31,6 +33,9 @@ const FEWEST: usize = 4;
 const SMALLEST_PART: usize = 8;
 /// Files of this many builds and releases stay.
 const MOST_FILES: usize = 8;
+/// The end of the name of a file that is not whole yet; after this time nobody writes it any more.
+const PART: &str = "part";
+const OLD_PART: Duration = Duration::from_secs(3600);
 
 /// The code of this executable's own modules.
 struct Carried(Pack);
@@ -86,7 +91,9 @@ pub fn directory() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let caches = |name| variable(name).filter(|p| p.is_absolute());
     match variable(VARIABLE) {
-        Some(named) => Some(named).filter(|named| named.as_os_str() != "off"),
+        Some(named) if named.as_os_str() == "off" => None,
+        // The program may change its directory.
+        Some(named) => std::path::absolute(named).ok(),
         None => match caches("XDG_CACHE_HOME") {
             Some(caches) => Some(caches.join("kvik")),
             None => caches("HOME").map(|home| home.join(".cache/kvik")),
@@ -120,7 +127,8 @@ pub fn carry<'f>(
     let identity = identity(kvik_sys::own_image::build_id()?, release);
     let pack = Pack::open(&directory.join(file_name(&identity)), &identity)?;
     let keys = files.filter_map(kvik_jit::code_key).collect::<std::collections::BTreeSet<_>>();
-    let entries: Vec<_> = keys.iter().filter_map(|key| Some((*key, pack.entry(key)?))).collect();
+    let known = keys.iter().filter(|key| pack.entry(key).is_some());
+    let entries: Vec<_> = known.map(|key| (*key, PackEntry::Of(&pack))).collect();
     let mut out = Vec::new();
     pack::write(&mut out, &carried_identity(release), &entries).ok()?;
     Some(out)
@@ -161,57 +169,96 @@ impl Cache {
 
     /// Replaces the file by one that has these entries, too.
     fn write(&self, added: &HashMap<CodeKey, Vec<u8>>) -> io::Result<()> {
-        let directory = self.path.parent().unwrap_or(Path::new("."));
+        let directory = self.path.parent().unwrap_or(Path::new("/"));
         make_directory(directory)?;
         if !pack::is_trusted(&fs::metadata(directory)?) {
             return Ok(());
         }
         // What another VM has written meanwhile stays.
         let old = Pack::open(&self.path, &self.identity);
-        let new: u64 = added.values().map(|entry| (entry.len() + ROW) as u64).sum();
-        let all_fit = new + old.as_ref().map_or(0, Pack::size) <= MOST_BYTES;
-        let used = self.changing().found.clone();
-        let mut entries: Vec<(CodeKey, Cow<[u8]>)> =
-            added.iter().map(|(key, entry)| (*key, Cow::from(&entry[..]))).collect();
+        let mut entries: Vec<(CodeKey, PackEntry)> =
+            added.iter().map(|(key, entry)| (*key, PackEntry::New(entry))).collect();
+        let new = entries.len();
         if let Some(old) = &old {
-            let stays = |key: &&CodeKey| all_fit || used.contains(*key);
-            let keys = old.keys().filter(|key| !added.contains_key(*key)).filter(stays);
-            entries.extend(keys.filter_map(|key| Some((*key, old.entry(key)?))));
+            let keys = old.keys().filter(|key| !added.contains_key(*key));
+            entries.extend(keys.map(|key| (*key, PackEntry::Of(old))));
         }
-        if entries.iter().map(|(_, entry)| (entry.len() + ROW) as u64).sum::<u64>() > MOST_BYTES {
+        if pack::file_size(&entries) > MOST_BYTES {
+            let used = self.changing().found.clone();
+            let mut at = 0;
+            entries.retain(|(key, _)| {
+                at += 1;
+                at <= new || used.contains(key)
+            });
+        }
+        // A larger file than the limit allows ends the program by a signal.
+        if pack::file_size(&entries) > MOST_BYTES.min(kvik_sys::file::size_limit()) {
             return Ok(());
         }
-        let part = self.path.with_extension(format!("{}.part", std::process::id()));
-        let written = pack::write_file(&part, &self.identity, &entries)
+        let part = format!("{:016x}.{PART}", kvik_env::random::number());
+        let part = self.path.with_extension(part);
+        let mut file = pack::create(&part)?;
+        let written = pack::write(&mut file, &self.identity, &entries)
             .and_then(|()| fs::rename(&part, &self.path));
         if written.is_err() {
             let _ = fs::remove_file(&part);
         }
-        remove_oldest(directory);
+        self.remove_oldest(directory);
         written
+    }
+
+    /// Keeps the newest packs, this one among them, and removes what ended VMs have left half
+    /// written.
+    fn remove_oldest(&self, directory: &Path) {
+        let Ok(all) = fs::read_dir(directory) else { return };
+        let mut packs = Vec::new();
+        for file in all.filter_map(Result::ok) {
+            let (path, name) = (file.path(), file.file_name());
+            let Some((pack, is_part)) = name.to_str().and_then(parts_of_name) else { continue };
+            let info = file.metadata().ok().filter(|info| info.is_file());
+            let Some(modified) = info.and_then(|info| info.modified().ok()) else { continue };
+            match is_part {
+                true if modified.elapsed().is_ok_and(|age| age > OLD_PART) => {
+                    let _ = fs::remove_file(path);
+                }
+                false if !self.path.ends_with(pack) => packs.push((modified, path)),
+                _ => {}
+            }
+        }
+        packs.sort();
+        for (_, path) in packs.iter().rev().skip(MOST_FILES - 1) {
+            let _ = fs::remove_file(path);
+        }
     }
 }
 
-/// Makes the directory, and the one that it is in if that is missing too.
+/// The name of a pack in that of a file of ours, and whether the file is not whole yet.
+fn parts_of_name(name: &str) -> Option<(&str, bool)> {
+    let (pack, rest) = name.split_at_checked("code-0123456789abcdef".len())?;
+    let digits = pack.strip_prefix("code-")?;
+    let is_ours = digits.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_part = rest.ends_with(&format!(".{PART}"));
+    (is_ours && (rest.is_empty() || is_part)).then_some((pack, is_part))
+}
+
+/// Makes the directory, and the one that it is in if that is missing too, unless that would be in a
+/// directory of another user's: root may have that user's HOME.
 fn make_directory(path: &Path) -> io::Result<()> {
     if fs::is_dir(path) {
         return Ok(());
     }
-    if let Some(above) = path.parent().filter(|above| !fs::is_dir(above)) {
-        fs::create_private_dir(above)?;
+    let above = path.parent().unwrap_or(Path::new("/"));
+    if !fs::is_dir(above) {
+        make_own(above)?;
+    }
+    make_own(path)
+}
+fn make_own(path: &Path) -> io::Result<()> {
+    let above = fs::metadata(path.parent().unwrap_or(Path::new("/")))?;
+    let (user, _) = kvik_env::file::effective_ids();
+    // In a directory for all, such as /tmp, a named one may be made.
+    if above.uid() != user && above.mode() & 0o1002 != 0o1002 {
+        return Err(io::ErrorKind::PermissionDenied.into());
     }
     fs::create_private_dir(path)
-}
-
-/// Keeps the newest files.
-fn remove_oldest(directory: &Path) {
-    let Ok(all) = fs::read_dir(directory) else { return };
-    let is_ours = |e: &fs::DirEntry| e.file_name().as_encoded_bytes().starts_with(b"code-");
-    let all = all.filter_map(Result::ok).filter(is_ours);
-    let mut all: Vec<_> =
-        all.filter_map(|e| Some((e.metadata().ok()?.modified().ok()?, e.path()))).collect();
-    all.sort();
-    for (_, path) in all.iter().rev().skip(MOST_FILES) {
-        let _ = fs::remove_file(path);
-    }
 }

@@ -10,7 +10,7 @@ use kvik_jit::CodeKey;
 
 const MAGIC: &[u8; 8] = b"kvikcode";
 /// Key, offset, length, checksum.
-pub const ROW: usize = 32 + 8 + 8 + 32;
+const ROW: usize = 32 + 8 + 8 + 32;
 /// Magic, identity, number of entries, checksum of all rows.
 const HEAD: usize = 8 + 32 + 8 + 32;
 
@@ -97,10 +97,6 @@ impl Pack {
     pub fn keys(&self) -> impl Iterator<Item = &CodeKey> {
         self.rows.keys()
     }
-    /// Bytes of its entries and their rows.
-    pub fn size(&self) -> u64 {
-        self.rows.values().map(|row| row.length + ROW as u64).sum()
-    }
 }
 
 impl Source {
@@ -119,37 +115,68 @@ impl Source {
     }
 }
 
-/// Writes a pack.
+/// An entry of a pack that is written.
+pub enum PackEntry<'a> {
+    New(&'a [u8]),
+    /// As another pack has it.
+    Of(&'a Pack),
+}
+
+impl PackEntry<'_> {
+    fn row(&self, key: &CodeKey) -> Option<Row> {
+        match self {
+            PackEntry::New(bytes) => {
+                let checksum = *blake3::hash(bytes).as_bytes();
+                Some(Row { offset: 0, length: bytes.len() as u64, checksum })
+            }
+            PackEntry::Of(pack) => {
+                let Row { length, checksum, .. } = *pack.rows.get(key)?;
+                Some(Row { offset: 0, length, checksum })
+            }
+        }
+    }
+    fn bytes(&self, key: &CodeKey) -> Option<Cow<'_, [u8]>> {
+        match self {
+            PackEntry::New(bytes) => Some(Cow::Borrowed(bytes)),
+            PackEntry::Of(pack) => pack.entry(key),
+        }
+    }
+}
+
+/// Bytes of a file with these entries.
+pub fn file_size(entries: &[(CodeKey, PackEntry)]) -> u64 {
+    let rows = entries.iter().filter_map(|(key, entry)| entry.row(key));
+    HEAD as u64 + rows.map(|row| row.length + ROW as u64).sum::<u64>()
+}
+
+/// Writes a pack, one entry after the other.
 pub fn write(
     to: &mut impl Write,
     identity: &Identity,
-    entries: &[(CodeKey, Cow<[u8]>)],
+    entries: &[(CodeKey, PackEntry)],
 ) -> io::Result<()> {
     let mut rows = Vec::with_capacity(entries.len() * ROW);
     let mut offset = (HEAD + entries.len() * ROW) as u64;
+    let gone = || io::Error::from(io::ErrorKind::InvalidData);
     for (key, entry) in entries {
+        let row = entry.row(key).ok_or_else(gone)?;
         rows.extend(key);
         rows.extend(offset.to_le_bytes());
-        rows.extend((entry.len() as u64).to_le_bytes());
-        rows.extend(blake3::hash(entry).as_bytes());
-        offset += entry.len() as u64;
+        rows.extend(row.length.to_le_bytes());
+        rows.extend(row.checksum);
+        offset += row.length;
     }
     to.write_all(MAGIC)?;
     to.write_all(identity)?;
     to.write_all(&(entries.len() as u64).to_le_bytes())?;
     to.write_all(blake3::hash(&rows).as_bytes())?;
     to.write_all(&rows)?;
-    entries.iter().try_for_each(|(_, entry)| to.write_all(entry))
+    entries.iter().try_for_each(|(key, entry)| to.write_all(&entry.bytes(key).ok_or_else(gone)?))
 }
 
-/// Writes a file that only this user can read, and that must not exist yet.
-pub fn write_file(
-    path: &Path,
-    identity: &Identity,
-    entries: &[(CodeKey, Cow<[u8]>)],
-) -> io::Result<()> {
+/// Makes a file that only this user can read, and that must not exist yet.
+pub fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600).custom_flags(fs::NO_FOLLOW);
-    let mut file = File::with(&options, path)?;
-    write(&mut file, identity, entries)
+    File::with(&options, path)
 }
