@@ -192,7 +192,7 @@ impl Cache {
             });
         }
         // A larger file than the limit allows ends the program by a signal.
-        if pack::file_size(&entries) > MOST_BYTES.min(kvik_sys::file::size_limit()) {
+        if pack::file_size(&entries) > MOST_BYTES.min(kvik_env::file::size_limit()) {
             return Ok(());
         }
         let part = format!("{:016x}.{PART}", kvik_env::random::number());
