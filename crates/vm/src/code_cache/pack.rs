@@ -123,16 +123,16 @@ pub enum PackEntry<'a> {
 }
 
 impl PackEntry<'_> {
-    fn row(&self, key: &CodeKey) -> Option<Row> {
+    fn length(&self, key: &CodeKey) -> Option<u64> {
         match self {
-            PackEntry::New(bytes) => {
-                let checksum = *blake3::hash(bytes).as_bytes();
-                Some(Row { offset: 0, length: bytes.len() as u64, checksum })
-            }
-            PackEntry::Of(pack) => {
-                let Row { length, checksum, .. } = *pack.rows.get(key)?;
-                Some(Row { offset: 0, length, checksum })
-            }
+            PackEntry::New(bytes) => Some(bytes.len() as u64),
+            PackEntry::Of(pack) => Some(pack.rows.get(key)?.length),
+        }
+    }
+    fn checksum(&self, key: &CodeKey) -> Option<[u8; 32]> {
+        match self {
+            PackEntry::New(bytes) => Some(*blake3::hash(bytes).as_bytes()),
+            PackEntry::Of(pack) => Some(pack.rows.get(key)?.checksum),
         }
     }
     fn bytes(&self, key: &CodeKey) -> Option<Cow<'_, [u8]>> {
@@ -145,8 +145,8 @@ impl PackEntry<'_> {
 
 /// Bytes of a file with these entries.
 pub fn file_size(entries: &[(CodeKey, PackEntry)]) -> u64 {
-    let rows = entries.iter().filter_map(|(key, entry)| entry.row(key));
-    HEAD as u64 + rows.map(|row| row.length + ROW as u64).sum::<u64>()
+    let lengths = entries.iter().filter_map(|(key, entry)| entry.length(key));
+    HEAD as u64 + lengths.map(|length| length + ROW as u64).sum::<u64>()
 }
 
 /// Writes a pack, one entry after the other.
@@ -159,12 +159,12 @@ pub fn write(
     let mut offset = (HEAD + entries.len() * ROW) as u64;
     let gone = || io::Error::from(io::ErrorKind::InvalidData);
     for (key, entry) in entries {
-        let row = entry.row(key).ok_or_else(gone)?;
+        let length = entry.length(key).ok_or_else(gone)?;
         rows.extend(key);
         rows.extend(offset.to_le_bytes());
-        rows.extend(row.length.to_le_bytes());
-        rows.extend(row.checksum);
-        offset += row.length;
+        rows.extend(length.to_le_bytes());
+        rows.extend(entry.checksum(key).ok_or_else(gone)?);
+        offset += length;
     }
     to.write_all(MAGIC)?;
     to.write_all(identity)?;
