@@ -160,7 +160,7 @@ impl LinearHash {
         rows.iter().find(|r| self.has_key(r, key, hash)).filter(|r| !r.is_dead())
     }
     /// Replaces one immediate element by another in a key's only object in a `set`: see
-    /// `StoredTerm::change_element`.
+    /// [`OwnedTerm::change_element`].
     pub fn change<'s>(
         &mut self,
         key: Term<'_>,
@@ -177,7 +177,10 @@ impl LinearHash {
         self.buckets[b][span].iter().rev()
     }
     pub fn contains(&self, key: Term<'_>) -> bool {
-        self.get(key).next().is_some()
+        match self.kind {
+            TableKind::Set => self.get_one(key).is_some(),
+            _ => self.get(key).next().is_some(),
+        }
     }
 
     /// False if `only_new` is set and the key exists.
@@ -275,6 +278,9 @@ impl LinearHash {
                 n += 1;
             }
             self.dirty |= n > 0;
+        } else if let (1, true) = (span.len(), span.clone().all(|i| goes(&self.buckets[b][i]))) {
+            self.words -= self.buckets[b].remove(span.start).words();
+            n = 1;
         } else {
             let (words, mut i) = (&mut self.words, 0);
             self.buckets[b].retain(|r| {

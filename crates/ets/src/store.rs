@@ -47,8 +47,8 @@ impl Store {
             Store::Tree(t) => t.get_owned(key).map(|o| heap.copy_owned(o)),
         }
     }
-    /// Replaces one immediate by another in a key's only object in a `set`; `None` if that does not
-    /// suffice.
+    /// Replaces one immediate by another in a key's only object in a `set` or `ordered_set`; `None`
+    /// if that does not suffice.
     pub fn change<'s>(
         &mut self,
         key: Term<'_>,
@@ -57,7 +57,7 @@ impl Store {
     ) -> Option<Term<'static>> {
         match self {
             Store::Hash(h) => h.change(key, i, f),
-            Store::Tree(_) => None,
+            Store::Tree(t) => t.change(key, i, f),
         }
     }
     pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: IterationHold) -> bool {

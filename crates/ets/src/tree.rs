@@ -174,6 +174,20 @@ impl Tree {
         self.words -= row.object.words();
         Some(row.object)
     }
+    /// Replaces one immediate element by another in a key's object, but not its key: see
+    /// [`OwnedTerm::change_element`].
+    pub fn change<'s>(
+        &mut self,
+        key: Term<'_>,
+        i: usize,
+        f: impl FnOnce(Term<'static>) -> Option<Term<'s>>,
+    ) -> Option<Term<'static>> {
+        let place = TreeBound::Key(key);
+        let mut row = self.rows.take::<dyn Placed + '_>(&place)?;
+        let new = row.object.change_element(i, f);
+        self.rows.insert(row);
+        new
+    }
     pub fn erase_object(&mut self, object: Term<'_>) {
         let key = key_of(object, self.keypos);
         if self.get(key).is_some_and(|o| order::same(o, object)) {

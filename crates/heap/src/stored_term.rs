@@ -49,20 +49,31 @@ impl<T> StoredTerm<T> {
         self.inner = inner(&self.term).unwrap_or(ANY_POINTERS);
         true
     }
+    /// See [`OwnedTerm::change_element`].
+    pub fn change_element<'s>(
+        &mut self,
+        i: usize,
+        f: impl FnOnce(Term<'static>) -> Option<Term<'s>>,
+    ) -> Option<Term<'static>> {
+        self.term.change_element(i, f)
+    }
+}
+
+impl OwnedTerm {
     /// Replaces element `i` of the tuple by the immediate that `f` returns. `None`: the term is no
-    /// tuple or has no bitmap, the element is missing or no immediate, or `f` returns `None`.
+    /// tuple in memory of its own, the element is missing or no immediate, or `f` returns `None`.
     pub fn change_element<'s>(
         &mut self,
         i: usize,
         f: impl FnOnce(Term<'static>) -> Option<Term<'s>>,
     ) -> Option<Term<'static>> {
         let new = f(self.term().as_tuple()?.get(i)?.immediate()?)?.immediate()?;
-        if self.inner == ANY_POINTERS {
+        if !self.block().as_ptr_range().contains(&(self.root as *const u64)) {
             return None;
         }
         // SAFETY: the tuple is in memory that is the term's alone, and has that element; nobody
         // looks at it, since `self` is borrowed alone.
-        unsafe { *((self.term.root - TAG_BOXED) as *mut u64).add(1 + i) = new.word() };
+        unsafe { *((self.root - TAG_BOXED) as *mut u64).add(1 + i) = new.word() };
         Some(new)
     }
 }

@@ -8,7 +8,7 @@ use crate::hash::{immediate_word, node_index};
 use crate::map_node::{child, MapChild, MapNode, COLLISION};
 use crate::object::Ext;
 use crate::stack::Stack;
-use crate::{Bits, Fun, Map, NativeRecord, PidTerm, PortTerm, Ref, Term, View};
+use crate::{Bits, Fun, Map, NativeRecord, PidTerm, PortTerm, Ref, Term, Tuple, View};
 
 /// The kinds of parts, which are mixed in before what a part holds.
 mod kind {
@@ -65,6 +65,9 @@ pub fn of(t: Term<'_>, salt: u64) -> u64 {
 fn of_object(t: Term<'_>, salt: u64) -> u64 {
     let with_records = kvik_release::key_hash() == KeyHash::MurmurWithRecords;
     let mut m = Mixer { alpha: salt, beta: salt, ticks: 0, shift: with_records as u64 };
+    if m.flat_tuple(t) {
+        return m.finish();
+    }
     let mut todo = Stack::new();
     let mut next = Some(t);
     while let Some(t) = next {
@@ -120,6 +123,17 @@ impl Mixer {
     fn immediate(&mut self, t: Term<'_>) {
         self.alpha(kind::IMMEDIATE);
         self.beta(immediate_word(t.word()));
+    }
+    /// Mixes in a tuple of immediates, the most common compound key; false for another term.
+    fn flat_tuple(&mut self, t: Term<'_>) -> bool {
+        let Some(elements) = t.as_tuple().map(Tuple::elements) else { return false };
+        let flat = elements.iter().all(|e| e.is_immediate());
+        if flat {
+            self.alpha(kind::TUPLE);
+            self.beta(elements.len() as u64);
+            elements.iter().for_each(|e| self.immediate(*e));
+        }
+        flat
     }
     fn finish(self) -> u64 {
         let (mut a, mut b) = (self.alpha ^ self.ticks, self.beta ^ self.ticks);

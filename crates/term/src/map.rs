@@ -6,7 +6,7 @@ use kvik_release::KeyHash;
 
 pub use crate::map_node::{child, iter, iter_reversed, Iter, MapChild, MapNode, COLLISION, ROOT};
 use crate::{atom, cmp, hash, hash_wide};
-use crate::{Map, Term};
+use crate::{Map, Term, Tuple};
 
 /// The level of collision nodes: only keys constructed for it go that deep.
 pub const LAST_LEVEL: u32 = 32;
@@ -110,9 +110,10 @@ impl MapNode<'_> {
     }
 }
 
+/// Whether two tuples have the same words. Tuples that are keys differ most in their last elements.
 #[inline]
 fn same_words(a: &[Term<'_>], b: &[Term<'_>]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(*b))
+    a.len() == b.len() && a.iter().zip(b).rev().all(|(a, b)| a.same(*b))
 }
 
 /// The index of a key among a flat map's keys.
@@ -122,6 +123,11 @@ pub fn place_of(keys: &[Term<'_>], key: Term<'_>) -> Option<usize> {
         keys.iter().position(|k| k.same(key))
     } else if let Some(key) = key.as_tuple() {
         let parts = key.elements();
+        if let [a, b] = parts {
+            if a.is_immediate() && b.is_immediate() {
+                return place_of_pair(keys, *a, *b);
+            }
+        }
         if parts.iter().all(|p| p.is_immediate()) {
             // A tuple is equal only if it has the same words.
             let same = |k: &Term<'_>| k.as_tuple().is_some_and(|t| same_words(t.elements(), parts));
@@ -132,6 +138,15 @@ pub fn place_of(keys: &[Term<'_>], key: Term<'_>) -> Option<usize> {
     } else {
         keys.iter().position(|k| cmp::eq_exact(*k, key))
     }
+}
+
+/// The index of a key that is a tuple of two immediates.
+fn place_of_pair(keys: &[Term<'_>], a: Term<'_>, b: Term<'_>) -> Option<usize> {
+    let same = |k: &Term<'_>| match k.as_tuple().map(Tuple::elements) {
+        Some([x, y]) => y.same(b) && x.same(a),
+        _ => false,
+    };
+    keys.iter().position(same)
 }
 
 /// The value of a key (`=:=`).

@@ -7,7 +7,8 @@
 main() ->
     [run(Opts) || Opts <- [[set], [set, {keypos, 2}], [ordered_set], [bag]]],
     fixed(),
-    shared().
+    shared(),
+    equal_keys().
 
 run(Opts) ->
     t:p(Opts),
@@ -56,3 +57,16 @@ shared() ->
     t:p(ets:update_counter(T, new, {2, 5}, {default, 10, x})),
     t:p(ets:update_counter(T, new, {2, 5}, {default, 10, x})),
     t:p(ets:lookup(T, new)).
+
+%% In an ordered set a key is found by a number of the other kind, and stays what it was.
+equal_keys() ->
+    T = ets:new(t, [ordered_set]),
+    ets:insert(T, [{1, 10, a}, {2.0, 20, <<0:4000>>}, {{x, 3}, 30, {own}}, {{x, 4.0}, 40, []}]),
+    Keys = [1.0, 1, 2, 2.0, {x, 3.0}, {x, 4}, 5],
+    t:p([catch_class(fun() -> {K, ets:update_counter(T, K, {2, 1})} end) || K <- Keys]),
+    t:p([{K, ets:update_element(T, K, {2, K})} || K <- Keys]),
+    t:p([{K, ets:update_element(T, K, [{2, 1}, {3, K}])} || K <- Keys]),
+    t:p([catch_class(fun() -> {K, ets:update_counter(T, K, {2, 1 bsl 64})} end) || K <- Keys]),
+    t:p(ets:tab2list(T)),
+    t:p([ets:take(T, K) || K <- Keys]),
+    t:p(ets:info(T, size)).

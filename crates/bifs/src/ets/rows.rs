@@ -188,13 +188,17 @@ fn lookup_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let s = read(p, &t, Access::Read)?;
-    if matches!(t.options.kind, TableKind::Set | TableKind::OrderedSet) {
-        return Ok(match s.store.copy_one(key, &p.heap) {
+    Ok(found(p, &t, &s, key))
+}
+/// Copies of a key's objects, as a list.
+fn found<'h>(p: &'h Proc, t: &Table, s: &TableState, key: Term<'h>) -> Term<'h> {
+    match t.options.kind {
+        TableKind::Set | TableKind::OrderedSet => match s.store.copy_one(key, &p.heap) {
             Some(o) => p.heap.cons(o, Term::NIL),
             None => Term::NIL,
-        });
+        },
+        _ => copies(p, &s.store.get(key)),
     }
-    Ok(copies(p, &s.store.get(key)))
 }
 
 fn lookup_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -245,8 +249,10 @@ fn take_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let mut s = write(p, &t, Access::Write)?;
-    let list = copies(p, &s.store.get(key));
-    s.store.erase(key, t.hold());
+    let list = found(p, &t, &s, key);
+    if !list.is_nil() {
+        s.store.erase(key, t.hold());
+    }
     Ok(list)
 }
 

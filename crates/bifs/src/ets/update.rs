@@ -2,7 +2,7 @@
 
 use kvik_ets::{order, Access, Table, TableKind, TableState};
 use kvik_heap::arith;
-use kvik_heap::Heap;
+use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_release::current;
 use kvik_term::{am, Term};
@@ -63,14 +63,13 @@ fn update_element<'h>(
             return Ok(Term::bool(true));
         }
     }
-    let heap = Heap::detached();
-    let mut elements = match (elements(&s, key, &heap), default.and_then(|d| d.as_tuple())) {
+    let mut elements = match (elements(&s, key), default.and_then(|d| d.as_tuple())) {
         (Some(elements), _) => elements,
         (None, None) => return Ok(Term::bool(false)),
         (None, Some(default)) => {
-            let mut new: Vec<_> = default.elements().iter().map(|e| heap.copy(*e)).collect();
+            let mut new = default.elements().to_vec();
             let place = t.options.keypos.checked_sub(1).and_then(|i| new.get_mut(i));
-            *place.ok_or_else(|| p.badarg())? = heap.copy(key);
+            *place.ok_or_else(|| p.badarg())? = key;
             new
         }
     };
@@ -86,9 +85,10 @@ fn update_element<'h>(
         }
         let i = usize::try_from(pos).ok().and_then(|pos| pos.checked_sub(1));
         let element = i.and_then(|i| elements.get_mut(i));
-        *element.ok_or_else(|| no_position(p))? = heap.copy(value);
+        *element.ok_or_else(|| no_position(p))? = value;
     }
-    s.store.put(heap.tuple(&elements), false, t.hold());
+    let new = object_of(&elements);
+    s.store.put_owned(new, t.hold());
     Ok(Term::bool(true))
 }
 
@@ -121,10 +121,14 @@ fn small_counter(
     s.store.change(key, place, |old| Term::small(old.as_small()? + incr))
 }
 
-/// The elements of a key's object, copied.
-fn elements<'t>(s: &TableState, key: Term<'_>, heap: &'t Heap) -> Option<Vec<Term<'t>>> {
-    let o = s.store.copy_one(key, heap)?;
-    Some(o.as_tuple()?.elements().to_vec())
+/// The elements of a key's object.
+fn elements<'t>(s: &'t TableState, key: Term<'t>) -> Option<Vec<Term<'t>>> {
+    Some(s.store.get_one(key)?.as_tuple()?.elements().to_vec())
+}
+/// An object with copies of these elements.
+fn object_of(elements: &[Term<'_>]) -> OwnedTerm {
+    let heap = Heap::detached();
+    OwnedTerm::new(heap.tuple(elements))
 }
 
 fn update_counter_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -158,12 +162,11 @@ fn update_counter<'h>(
         return Ok(new);
     }
     let keypos = t.options.keypos;
-    let heap = Heap::detached();
-    let mut object = match (elements(&s, key, &heap), default.and_then(|d| d.as_tuple())) {
+    let mut object = match (elements(&s, key), default.and_then(|d| d.as_tuple())) {
         (Some(e), _) => e,
         (None, Some(d)) if d.len() >= keypos => {
-            let mut e: Vec<_> = d.elements().iter().map(|t| heap.copy(*t)).collect();
-            e[keypos - 1] = heap.copy(key);
+            let mut e = d.elements().to_vec();
+            e[keypos - 1] = key;
             e
         }
         (None, Some(_)) => return Err(p.badarg()),
@@ -182,10 +185,11 @@ fn update_counter<'h>(
                 new = to;
             }
         }
-        object[op.pos - 1] = heap.copy(new);
+        object[op.pos - 1] = new;
         results.push(new);
     }
-    s.store.put(heap.tuple(&object), false, t.hold());
+    let new = object_of(&object);
+    s.store.put_owned(new, t.hold());
     match results.first() {
         Some(one) if !is_list => Ok(*one),
         _ => Ok(p.heap.list(&results)),
