@@ -7,7 +7,7 @@
 //! fixed, deletion only marks objects dead, so that a walk finds its position again;
 //! [`LinearHash::purge`] removes them later.
 
-use kvik_heap::{Heap, OwnedTerm, StoredTerm};
+use kvik_heap::{Heap, OwnedTerm, StoredTuple};
 use kvik_term::Term;
 use smallvec::SmallVec;
 
@@ -22,14 +22,15 @@ const SEGMENT: usize = 2048;
 const MAX_SPLITS_PER_OPERATION: usize = 5;
 
 /// An object with its key's hash, which has a flag for dead objects.
-pub struct StoredRow(StoredTerm<u32>);
+pub struct StoredRow(StoredTuple<u32>);
 
 /// A hash has 31 bits.
 const DEAD: u32 = 1 << 31;
 
 impl StoredRow {
-    fn new(object: OwnedTerm, hash: u32) -> StoredRow {
-        StoredRow(StoredTerm::new(object, hash))
+    /// `None` if the object is no tuple; callers have looked.
+    fn new(object: OwnedTerm, hash: u32) -> Option<StoredRow> {
+        StoredTuple::new(object, hash).map(StoredRow)
     }
     pub fn object(&self) -> Term<'_> {
         self.0.term()
@@ -54,12 +55,15 @@ impl StoredRow {
     }
     /// Replaces the object by another with the same key.
     fn replace(&mut self, object: OwnedTerm) {
-        *self = StoredRow::new(object, self.0.extra)
+        if let Some(row) = StoredRow::new(object, self.0.extra) {
+            *self = row;
+        }
     }
 }
 
-/// Most buckets have at most one object, which is stored inline.
-pub(crate) type Bucket = SmallVec<[StoredRow; 1]>;
+/// Up to two objects are stored inline: of the keys of a full table, three quarters are in such a
+/// bucket.
+pub(crate) type Bucket = SmallVec<[StoredRow; 2]>;
 
 pub struct LinearHash {
     buckets: Vec<Bucket>,
@@ -240,7 +244,7 @@ impl LinearHash {
         self.insert(b, span.end, object, hash, hold);
     }
     fn insert(&mut self, b: usize, at: usize, object: OwnedTerm, hash: u32, hold: IterationHold) {
-        let row = StoredRow::new(object, hash);
+        let Some(row) = StoredRow::new(object, hash) else { return };
         self.words += row.words();
         self.buckets[b].insert(at, row);
         self.items += 1;
