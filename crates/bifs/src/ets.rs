@@ -12,7 +12,7 @@ mod tests;
 #[cfg(test)]
 mod tests_oracle;
 
-use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 
 use kvik_ets::{
     cooperative, find, registry, Access, DeferredFree, Heir, Protection, Table, TableRef,
@@ -21,6 +21,7 @@ use kvik_ets::{
 use kvik_heap::{OwnedTerm, SuspendedState};
 use kvik_proc::process::flag;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_sync::{pin, Guard, ReadGuard, WriteGuard};
 use kvik_term::{am, Term};
 
 pub const BIFS: &[&[BifEntry]] = &[TABLES, info::BIFS, rows::BIFS, select::BIFS, update::BIFS];
@@ -43,8 +44,8 @@ fn me(p: &Proc) -> u32 {
 }
 /// The table, once no deferred work on it is pending. A BIF that suspends itself calls this before
 /// it looks at its saved state.
-fn table<'h>(p: &'h Proc, t: Term<'h>) -> Result<TableRef<'h>, Raised> {
-    let t = find(t).map_err(|r| p.badarg_because(r.atom()))?;
+fn table<'t>(p: &Proc, t: Term<'t>, pin: &'t Guard) -> Result<TableRef<'t>, Raised> {
+    let t = find(t, pin).map_err(|r| p.badarg_because(r.atom()))?;
     if t.is_busy() {
         help(p, &t)?;
     }
@@ -61,15 +62,11 @@ fn help(p: &Proc, t: &Table) -> Result<(), Raised> {
         false => Err(p.again_as_before()),
     }
 }
-fn read<'t>(p: &Proc, t: &'t Table, a: Access) -> Result<RwLockReadGuard<'t, TableState>, Raised> {
+fn read<'t>(p: &Proc, t: &'t Table, a: Access) -> Result<ReadGuard<'t, TableState>, Raised> {
     let a = if p.flag(flag::ETS_SUPER_USER) { Access::Info } else { a };
     t.read(me(p), a).map_err(|r| p.badarg_because(r.atom()))
 }
-fn write<'t>(
-    p: &Proc,
-    t: &'t Table,
-    a: Access,
-) -> Result<RwLockWriteGuard<'t, TableState>, Raised> {
+fn write<'t>(p: &Proc, t: &'t Table, a: Access) -> Result<WriteGuard<'t, TableState>, Raised> {
     t.write(me(p), a).map_err(|r| p.badarg_because(r.atom()))
 }
 
@@ -100,7 +97,8 @@ fn delete_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let remains = match p.resumed::<Freeing>() {
         Some((remains, _)) => remains,
         None => {
-            let t = table(p, t)?;
+            let pin = pin();
+            let t = table(p, t, &pin)?;
             drop(write(p, &t, Access::Write)?);
             registry::delete(&t)
         }
@@ -128,7 +126,8 @@ pub(super) fn free(p: &Proc, remains: Option<DeferredFree>, count: usize) -> Res
 
 fn rename_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [id, name] = *a else { return Err(p.badarg()) };
-    let t = table(p, id)?;
+    let pin = pin();
+    let t = table(p, id, &pin)?;
     let mut s = write(p, &t, Access::Write)?;
     let name = name.as_atom().ok_or_else(|| p.badarg())?;
     if !registry::rename(&t, s.name, name) {
@@ -140,15 +139,16 @@ fn rename_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn whereis_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let name = a.first().and_then(|t| t.as_atom()).ok_or_else(|| p.badarg())?;
-    Ok(match registry::by_name(name) {
-        Some(t) => p.heap.magic_ref_of_numbers(t.id, t),
+    Ok(match registry::by_name(name, &pin()) {
+        Some(t) => p.heap.magic_ref_of_numbers(t.id, t.clone()),
         None => am::undefined.into(),
     })
 }
 
 fn give_away_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, to, gift] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let owner = write(p, &t, Access::Write)?.owner;
     let alive = |n: &u32| *n == me(p) || registry::is_alive(*n);
     let to = to.as_local_pid().filter(alive).ok_or_else(|| p.badarg())?;
@@ -164,7 +164,8 @@ fn give_away_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn setopts_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, opts] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let mut s = write(p, &t, Access::Write)?;
     let mut new_heir = None;
     let mut protection = None;
@@ -203,7 +204,8 @@ fn setopts_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn safe_fixtable_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, on] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     drop(read(p, &t, Access::Read)?);
     match on.as_bool() {
         Some(true) => registry::fix(&t, me(p)),

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::Signal;
+use kvik_sync::{pin, EpochCell, Guard};
 use kvik_term::{am, Atom, Ref, Term};
 
 use crate::cooperative::STEPS_PER_REDUCTION;
@@ -30,7 +31,17 @@ fn mark(pid: u32) -> &'static AtomicBool {
     &MARKED[pid as usize % MARKS]
 }
 
-const SHARDS: usize = 32;
+/// Named tables, a few in each shard: each change copies one shard.
+type NameShard = EpochCell<Vec<(Atom, Arc<Table>)>>;
+struct NameShards(Box<[NameShard]>);
+
+const SHARDS: usize = 256;
+
+impl Default for NameShards {
+    fn default() -> Self {
+        NameShards((0..SHARDS).map(|_| NameShard::default()).collect())
+    }
+}
 
 /// Tables in insertion order, searchable by reference.
 #[derive(Default)]
@@ -68,7 +79,9 @@ type ByPid = Mutex<HashMap<u32, Tables>>;
 
 #[derive(Default)]
 struct Registry {
-    names: [RwLock<HashMap<Atom, Arc<Table>>>; SHARDS],
+    names: NameShards,
+    /// Held while a name is added or removed.
+    naming: Mutex<()>,
     /// In order of creation, which `ets:all/0` reports.
     all: RwLock<BTreeMap<[u32; 3], Arc<Table>>>,
     owned: ByPid,
@@ -88,8 +101,23 @@ fn registry() -> &'static Registry {
         Registry::default()
     })
 }
-fn names(name: Atom) -> &'static RwLock<HashMap<Atom, Arc<Table>>> {
-    &registry().names[name.index() as usize % SHARDS]
+fn names(name: Atom) -> &'static NameShard {
+    &registry().names.0[name.index() as usize % SHARDS]
+}
+/// False if the name is taken.
+fn add_name(name: Atom, t: Arc<Table>) -> bool {
+    let _naming = registry().naming.lock().unwrap_or_else(|e| e.into_inner());
+    if by_name(name, &pin()).is_some() {
+        return false;
+    }
+    names(name).change(|all| all.into_iter().flatten().cloned().chain([(name, t)]).collect());
+    true
+}
+fn forget_name(name: Atom) {
+    let _naming = registry().naming.lock().unwrap_or_else(|e| e.into_inner());
+    let others =
+        |all: &Vec<(Atom, Arc<Table>)>| all.iter().filter(|n| n.0 != name).cloned().collect();
+    names(name).change(|all| all.map_or(Vec::new(), others));
 }
 /// Whether two names are in the same shard of the registry.
 pub fn share_lock(a: Atom, b: Atom) -> bool {
@@ -128,9 +156,9 @@ impl Deref for TableRef<'_> {
 }
 
 /// The table that a term refers to.
-pub fn find(t: Term<'_>) -> Result<TableRef<'_>, Refusal> {
+pub fn find<'t>(t: Term<'t>, pin: &'t Guard) -> Result<TableRef<'t>, Refusal> {
     if let Some(name) = t.as_atom() {
-        return by_name(name).map(TableRef::Shared).ok_or(Refusal::Id);
+        return by_name(name, pin).map(|t| TableRef::Borrowed(t)).ok_or(Refusal::Id);
     }
     if let Some(r) = Heap::resource_ref(t) {
         return match r.downcast_ref::<Table>() {
@@ -143,9 +171,9 @@ pub fn find(t: Term<'_>) -> Result<TableRef<'_>, Refusal> {
         _ => Err(Refusal::Type),
     }
 }
-pub fn by_name(name: Atom) -> Option<Arc<Table>> {
-    let n = names(name).read().unwrap_or_else(|e| e.into_inner());
-    n.get(&name).cloned()
+#[inline]
+pub fn by_name(name: Atom, pin: &Guard) -> Option<&Arc<Table>> {
+    names(name).get(pin)?.iter().find(|(n, _)| *n == name).map(|(_, t)| t)
 }
 /// A table's reference with its words reversed, so that later ones compare greater.
 fn made([low, mid, high]: [u32; 3]) -> [u32; 3] {
@@ -211,12 +239,8 @@ fn forget_heir(pid: u32) {
 /// `None` if the name is taken.
 pub fn register(t: Table, name: Atom, owner: u32) -> Option<Arc<Table>> {
     let t = Arc::new(t);
-    if t.options.named {
-        let mut n = names(name).write().unwrap_or_else(|e| e.into_inner());
-        if n.contains_key(&name) {
-            return None;
-        }
-        n.insert(name, t.clone());
+    if t.options.named && !add_name(name, t.clone()) {
+        return None;
     }
     let mut all = registry().all.write().unwrap_or_else(|e| e.into_inner());
     all.insert(made(t.id), t.clone());
@@ -233,18 +257,11 @@ pub fn rename(t: &Table, old: Atom, new: Atom) -> bool {
     let Some(shared) = by_id(t.id) else {
         return false;
     };
-    let mut n = names(new).write().unwrap_or_else(|e| e.into_inner());
-    if n.contains_key(&new) {
-        return false;
+    let renamed = add_name(new, shared);
+    if renamed {
+        forget_name(old);
     }
-    n.insert(new, shared);
-    drop(n);
-    forget_name(old);
-    true
-}
-fn forget_name(name: Atom) {
-    let mut n = names(name).write().unwrap_or_else(|e| e.into_inner());
-    n.remove(&name);
+    renamed
 }
 
 /// Deletes a table that the caller may write to. The caller frees the returned contents.

@@ -1,9 +1,10 @@
 //! A table: its objects, owner and heir, access rights, and fixations.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex};
 
 use kvik_heap::OwnedTerm;
+use kvik_sync::{ReadBiasedLock, ReadGuard, WriteGuard};
 use kvik_term::{am, Atom};
 
 use crate::cooperative::CooperativeOperation;
@@ -107,7 +108,7 @@ pub struct TableOptions {
 pub struct Table {
     pub id: [u32; 3],
     pub options: TableOptions,
-    state: RwLock<TableState>,
+    state: ReadBiasedLock<TableState>,
     fixed: AtomicUsize,
     /// Whether an operation is pending.
     busy: AtomicBool,
@@ -151,7 +152,7 @@ impl Table {
         Table {
             id: kvik_heap::build::next_ref(),
             options,
-            state: RwLock::new(TableState {
+            state: ReadBiasedLock::new(TableState {
                 store,
                 owner,
                 name,
@@ -194,13 +195,9 @@ impl Table {
             Err(Refusal::Access)
         }
     }
-    pub fn read(
-        &self,
-        me: u32,
-        access: Access,
-    ) -> Result<RwLockReadGuard<'_, TableState>, Refusal> {
+    pub fn read(&self, me: u32, access: Access) -> Result<ReadGuard<'_, TableState>, Refusal> {
         loop {
-            let s = self.state.read().unwrap_or_else(|e| e.into_inner());
+            let s = self.state.read();
             if s.pending.is_none() {
                 Table::check(&s, me, access)?;
                 return Ok(s);
@@ -211,15 +208,11 @@ impl Table {
     }
     /// The table as it is, unless it is being written to: for crash dumps, which must not wait for
     /// a lock that the thread itself may hold.
-    pub fn try_peek(&self) -> Option<RwLockReadGuard<'_, TableState>> {
-        self.state.try_read().ok()
+    pub fn try_peek(&self) -> Option<ReadGuard<'_, TableState>> {
+        self.state.try_read()
     }
-    pub fn write(
-        &self,
-        me: u32,
-        access: Access,
-    ) -> Result<RwLockWriteGuard<'_, TableState>, Refusal> {
-        let mut s = self.state.write().unwrap_or_else(|e| e.into_inner());
+    pub fn write(&self, me: u32, access: Access) -> Result<WriteGuard<'_, TableState>, Refusal> {
+        let mut s = self.state.write();
         if s.pending.is_some() {
             self.advance(&mut s, &mut usize::MAX.clone());
         }
@@ -238,7 +231,7 @@ impl Table {
     /// Continues the pending operation for so many steps. True when it is complete.
     #[cold]
     pub fn help(&self, steps: &mut usize) -> bool {
-        let mut s = self.state.write().unwrap_or_else(|e| e.into_inner());
+        let mut s = self.state.write();
         self.advance(&mut s, steps)
     }
     #[cold]
@@ -288,7 +281,7 @@ impl Table {
         let free = f.holders.is_empty();
         drop(f);
         if free {
-            let mut s = self.state.write().unwrap_or_else(|e| e.into_inner());
+            let mut s = self.state.write();
             if let (Store::Hash(h), false) = (&mut s.store, self.is_fixed()) {
                 h.purge();
             }

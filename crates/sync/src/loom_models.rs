@@ -6,6 +6,7 @@ use loom::cell::Cell;
 use loom::sync::{Arc, Mutex, Notify};
 use loom::thread;
 
+use crate::bias::{leave, Bias, Slot};
 use crate::inbox::{Chain, Inbox, InboxNode, Push};
 use crate::parker::Parker;
 use crate::single_threaded;
@@ -416,5 +417,30 @@ fn spin_lock_holder_sees_the_previous_holders_writes() {
         let times = add(&spin_lock) + add(&spin_lock) + t.join().unwrap();
         assert_eq!(spin_lock.lock().as_ref().map(Item::get), Some(times));
         assert!(times > 0);
+    });
+}
+
+/// A reader by a slot and a writer are never in at the same time, and each sees what the one before
+/// has done.
+#[test]
+fn a_biased_reader_excludes_the_writer() {
+    check(|| {
+        let (bias, slot) = (Bias::default(), Slot::new(std::ptr::null_mut()));
+        bias.give();
+        let shared = Arc::new((bias, slot, Item::new(1)));
+        let reader = shared.clone();
+        let reader = thread::spawn(move || {
+            let (bias, slot, value) = &*reader;
+            for _ in 0..2 {
+                if bias.enter(slot) {
+                    assert_eq!(value.get(), 1);
+                    leave(slot);
+                }
+            }
+        });
+        let (bias, slot, value) = &*shared;
+        bias.take_away(std::iter::once(slot), thread::yield_now);
+        value.0.set(2);
+        reader.join().unwrap();
     });
 }

@@ -12,6 +12,7 @@ pub mod local_time;
 pub mod locale;
 pub mod mapped;
 pub mod math;
+pub mod membarrier;
 pub mod own_image;
 pub mod path;
 pub mod pcre;

@@ -2,6 +2,7 @@
 
 use kvik_ets::{registry, Access, Refusal, Store, Table, TableKind, TableState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_sync::pin;
 use kvik_term::{am, Atom, Term};
 
 use super::me;
@@ -33,7 +34,8 @@ fn with<'h>(
     t: Term<'h>,
     f: impl FnOnce(&Table, &TableState) -> BifResult<'h>,
 ) -> BifResult<'h> {
-    let found = match kvik_ets::find(t) {
+    let pin = pin();
+    let found = match kvik_ets::find(t, &pin) {
         Ok(t) => t,
         Err(Refusal::Id) => return Ok(am::undefined.into()),
         Err(r) => return Err(p.badarg_because(r.atom())),

@@ -9,6 +9,7 @@ use kvik_ets::{
 };
 use kvik_heap::{OwnedTerm, SuspendedState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_sync::pin;
 use kvik_term::{am, Term, View};
 
 use super::{free, help, read, table, write, Freeing};
@@ -71,7 +72,8 @@ fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
             return i.run(p, id, only_new);
         }
     }
-    let t = table(p, id)?;
+    let pin = pin();
+    let t = table(p, id, &pin)?;
     if what.is_list() && what.list().nth(AT_ONCE).is_some() {
         drop(write(p, &t, Access::Write)?);
         return Inserting::Copying { rest: what, objects: Vec::new() }.run(p, id, only_new);
@@ -133,7 +135,8 @@ fn copy_long<'h>(
     (mut rest, mut objects): (Term<'h>, Vec<OwnedTerm>),
     only_new: bool,
 ) -> BifResult<'h> {
-    let t = kvik_ets::find(id).map_err(|r| p.badarg_because(r.atom()))?;
+    let pin = pin();
+    let t = kvik_ets::find(id, &pin).map_err(|r| p.badarg_because(r.atom()))?;
     if t.is_busy() && help(p, &t).is_err() {
         return Err(p.again::<Inserting<'static>>(Inserting::Copying { rest, objects }, None));
     }
@@ -186,7 +189,8 @@ fn copy<'h>(p: &'h Proc, o: Term<'_>) -> Term<'h> {
 
 fn lookup_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
     Ok(found(p, &t, &s, key))
 }
@@ -217,7 +221,8 @@ fn lookup_element<'h>(
     default: Option<Term<'h>>,
 ) -> BifResult<'h> {
     let none = || default.ok_or_else(|| p.badarg_because(am::badkey));
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
     let pos = pos.as_usize().filter(|n| *n > 0).ok_or_else(|| p.badarg())?;
     let element = |o: Term<'_>| -> Result<Term<'h>, Raised> {
@@ -240,14 +245,16 @@ fn lookup_element<'h>(
 
 fn member_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
     Ok(Term::bool(s.store.contains(key)))
 }
 
 fn take_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let mut s = write(p, &t, Access::Write)?;
     let list = found(p, &t, &s, key);
     if !list.is_nil() {
@@ -258,14 +265,16 @@ fn take_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn delete_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     write(p, &t, Access::Write)?.store.erase(key, t.hold());
     Ok(Term::bool(true))
 }
 
 fn delete_object_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, object] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let mut s = write(p, &t, Access::Write)?;
     if !is_object(object, t.options.keypos) {
         return Err(p.badarg());
@@ -280,14 +289,15 @@ fn delete_all_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (remains, n) = match p.resumed::<Freeing>() {
         Some((None, n)) => {
             // The table may be gone.
-            if let Ok(t) = kvik_ets::find(t) {
+            if let Ok(t) = kvik_ets::find(t, &pin()) {
                 help(p, &t).map_err(|_| p.again::<Freeing>((None, n), None))?;
             }
             (None, n)
         }
         Some(begun) => begun,
         None => {
-            let t = table(p, t)?;
+            let pin = pin();
+            let t = table(p, t, &pin)?;
             let mut s = write(p, &t, Access::Write)?;
             let n = s.store.len();
             let remains = s.store.clear(t.hold());
@@ -311,7 +321,8 @@ fn or_end<'h>(p: &'h Proc, key: Option<Term<'_>>) -> BifResult<'h> {
 }
 fn first<'h>(p: &'h Proc, a: &[Term<'h>], dead: bool) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
     match &s.store {
         Store::Hash(h) => or_end(p, h.first(dead)),
@@ -327,7 +338,8 @@ fn raw_first_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn last_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
     match &s.store {
         Store::Hash(h) => or_end(p, h.first(false)),
@@ -336,7 +348,8 @@ fn last_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn step<'h>(p: &'h Proc, a: &[Term<'h>], back: bool, dead: bool) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
     match &s.store {
         Store::Hash(h) => match h.next(key, dead) {
@@ -365,7 +378,8 @@ fn with_objects<'h>(p: &'h Proc, s: &TableState, key: Option<Term<'_>>) -> BifRe
 }
 fn first_lookup_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
     match &s.store {
         Store::Hash(h) => with_objects(p, &s, h.first(false)),
@@ -374,7 +388,8 @@ fn first_lookup_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn last_lookup_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
     match &s.store {
         Store::Hash(h) => with_objects(p, &s, h.first(false)),
@@ -383,7 +398,8 @@ fn last_lookup_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn step_lookup<'h>(p: &'h Proc, a: &[Term<'h>], back: bool) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
     match &s.store {
         Store::Hash(h) => match h.next(key, false) {
@@ -403,7 +419,8 @@ fn prev_lookup_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn slot_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, slot] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
     let i = slot.as_usize().ok_or_else(|| p.badarg())?;
     let (objects, end) = match &s.store {
@@ -422,7 +439,8 @@ fn slot_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// The off-heap binaries in a key's objects, deleted ones too: address, size and reference count.
 fn binary_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
     let mut todo: Vec<Term<'_>> = match &s.store {
         Store::Hash(h) => h.get_stored(key).rev().map(|r| r.object()).collect(),

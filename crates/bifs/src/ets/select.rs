@@ -14,6 +14,7 @@ use kvik_ets::tree::TreeBound;
 use kvik_ets::{order, registry, Access, StoppedWalk, Store, Table, TableKind, TableState};
 use kvik_heap::{OwnedTerm, SuspendedState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_sync::pin;
 use kvik_term::{am, Term};
 
 use super::{me, read, table, write};
@@ -298,7 +299,8 @@ fn select<'h>(
     limit: Option<Term<'h>>,
     reverse: bool,
 ) -> BifResult<'h> {
-    let t = table(p, id)?;
+    let pin = pin();
+    let t = table(p, id, &pin)?;
     let s = read(p, &t, Access::Read)?;
     let walk = match p.resumed::<Walk<'static>>() {
         Some(walk) => walk,
@@ -382,7 +384,8 @@ fn continue_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     let parts = c.as_tuple().map_or(&[][..], |t| t.elements());
     let id = *parts.first().ok_or_else(|| p.badarg())?;
-    let t = table(p, id)?;
+    let pin = pin();
+    let t = table(p, id, &pin)?;
     let s = read(p, &t, Access::Read)?;
     if let Some(walk) = p.resumed::<Walk<'static>>() {
         return walk.found(p, &t, &s);
@@ -423,7 +426,8 @@ fn continue_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn select_count_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, spec] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
     let walk = match p.resumed::<Walk<'static>>() {
         Some(walk) => walk,
@@ -438,7 +442,8 @@ fn select_delete_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn select_replace_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [id, spec] = *a else { return Err(p.badarg()) };
-    let t = table(p, id)?;
+    let pin = pin();
+    let t = table(p, id, &pin)?;
     drop(write(p, &t, Access::Write)?);
     if t.options.kind == TableKind::Bag {
         return Err(p.badarg_because(am::table_type));
@@ -459,7 +464,8 @@ fn edit<'h>(
     f: impl Fn(&MatchProgram, Term<'_>) -> Edit,
 ) -> BifResult<'h> {
     let [t, spec] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let mut s = write(p, &t, Access::Write)?;
     let mut walk = match p.resumed::<Walk<'static>>() {
         Some(walk) => walk,

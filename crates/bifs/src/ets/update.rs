@@ -5,6 +5,7 @@ use kvik_heap::arith;
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_release::current;
+use kvik_sync::pin;
 use kvik_term::{am, Term};
 
 use super::{table, write};
@@ -52,7 +53,8 @@ fn update_element<'h>(
     spec: Term<'h>,
     default: Option<Term<'h>>,
 ) -> BifResult<'h> {
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let mut s = write(p, &t, Access::Write)?;
     judge_default(p, &t, default)?;
     // OTP reports no cause here.
@@ -154,7 +156,8 @@ fn update_counter<'h>(
     what: Term<'h>,
     default: Option<Term<'h>>,
 ) -> BifResult<'h> {
-    let t = table(p, t)?;
+    let pin = pin();
+    let t = table(p, t, &pin)?;
     let mut s = write(p, &t, Access::Write)?;
     judge_default(p, &t, default)?;
     needs_one_object(p, &t)?;
