@@ -29,6 +29,9 @@ impl SuspendedState for Hashing {
 const TERMS_PER_REDUCTION: usize = 32;
 
 fn phash2<'h>(p: &'h Proc, t: Term<'h>) -> Result<u64, Raised> {
+    if let Some(hash) = phash::phash2_of_small(t) {
+        return Ok(hash.into());
+    }
     let mut h = p.resumed::<Hashing>().unwrap_or_else(|| Phash2::new(t));
     let mut left = p.steps(TERMS_PER_REDUCTION);
     let hash = h.run(&mut left);

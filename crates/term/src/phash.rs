@@ -3,7 +3,7 @@
 //! recursion.
 
 use crate::hash::{block, k, two};
-use crate::{map, Atom, Bits, Ext, Fun, PidTerm, PortTerm, Ref, Term, View};
+use crate::{map, Atom, Bits, Ext, Fun, PidTerm, PortTerm, Ref, Term, Tuple, View};
 
 /// An atom's hash: `hashpjw` over its name, Latin-1 characters as one byte each.
 pub fn atom_hash(a: Atom) -> u32 {
@@ -49,6 +49,23 @@ pub fn phash2(t: Term<'_>) -> u32 {
             return hash;
         }
     }
+}
+
+/// Elements of a tuple, and bytes of a binary, that are hashed at once.
+const FEW: usize = 64;
+
+/// The same for an immediate, a small tuple of immediates, or a small bit string: common keys that
+/// need no work list.
+#[inline]
+pub fn phash2_of_small(t: Term<'_>) -> Option<u32> {
+    let few = &mut Vec::new();
+    if let Some(elements) = t.as_tuple().map(Tuple::elements) {
+        let flat = elements.len() <= FEW && elements.iter().all(|e| e.is_immediate());
+        let first = two(0, elements.len() as u32, 0, k(9));
+        return flat.then(|| elements.iter().fold(first, |hash, e| one(*e, hash, few)));
+    }
+    let small = t.is_immediate() || t.as_bits().is_some_and(|b| b.byte_size() <= FEW);
+    small.then(|| one(t, 0, few))
 }
 
 /// The same for a tuple of these atoms, which need not exist as a term.
