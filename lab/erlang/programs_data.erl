@@ -99,7 +99,9 @@ xml(Count, Text) ->
 
 %% A script that calls, counts, sorts and joins, run so many times.
 luerl_there(_) ->
-    code:which(luerl) =/= non_existing orelse programs:missing("luerl (apt-get install erlang-luerl)"),
+    Modules = [luerl, luerl_emul, luerl_comp, luerl_lib_table],
+    code:ensure_modules_loaded(Modules) =:= ok orelse
+        programs:missing("luerl for this OTP (apt-get install erlang-luerl)"),
     none.
 
 lua(Count, _) ->

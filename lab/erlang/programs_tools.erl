@@ -53,7 +53,18 @@ elixir_there() ->
             Lib = filename:join([filename:dirname(linked(Mix)), "..", "lib"]),
             code:add_pathsa(filelib:wildcard(filename:join([Lib, "*", "ebin"]))),
             code:which('Elixir.Mix.CLI') =/= non_existing orelse
-                programs:missing("Elixir beside " ++ Mix)
+                programs:missing("Elixir beside " ++ Mix),
+            made_with() >= list_to_integer(erlang:system_info(otp_release)) - 2 orelse
+                programs:missing("an Elixir for this OTP, which that of " ++ Mix ++ " is not")
+    end.
+
+%% The OTP release that Elixir was compiled with; it runs on that and the two after
+%% it. 0: its files cannot even be loaded.
+made_with() ->
+    try 'Elixir.System':build_info() of
+        #{otp_release := Release} -> binary_to_integer(Release)
+    catch
+        error:undef -> 0
     end.
 
 linked(File) ->
