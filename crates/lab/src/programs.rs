@@ -35,6 +35,7 @@ const ERLANG: Sources = &[
     ("programs.erl", include_str!("../../../lab/erlang/programs.erl")),
     ("programs_math.erl", include_str!("../../../lab/erlang/programs_math.erl")),
     ("programs_search.erl", include_str!("../../../lab/erlang/programs_search.erl")),
+    ("programs_data.erl", include_str!("../../../lab/erlang/programs_data.erl")),
     ("programs_text.erl", include_str!("../../../lab/erlang/programs_text.erl")),
     ("programs_tools.erl", include_str!("../../../lab/erlang/programs_tools.erl")),
     ("lab_json.erl", include_str!("../../../lab/erlang/lab_json.erl")),
