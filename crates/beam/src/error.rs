@@ -18,7 +18,9 @@ pub enum BeamError {
     /// The file was made by OTP 20 or earlier: its atoms are in Latin-1.
     OldAtoms,
     /// The file uses instructions of a later OTP release: its highest opcode.
-    TooNew(u32),
+    TooNew(i32),
+    /// The file's compiler is of a release whose files are refused: its highest opcode says so.
+    EarlyCompiler,
     /// The file uses an instruction that every supported release has dropped.
     TooOld(&'static str),
     /// The code can't be decoded.
@@ -59,22 +61,58 @@ impl BeamError {
     }
 }
 
+/// What OTP calls a part of a file in its log.
+fn part(chunk: &'static str) -> &'static str {
+    match chunk {
+        "AtU8" => "atom table",
+        "Code" => "code chunk",
+        "ExpT" => "export table",
+        "ImpT" => "import table",
+        "FunT" => "lambda table",
+        "Line" => "line table",
+        "LitT" => "literal table",
+        "Type" => "type table",
+        "DbgB" => "BEAM debug information table",
+        "Recs" => "record table",
+        other => other,
+    }
+}
+/// What to do with a file of another release, in OTP's words.
+fn recompile(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let release = kvik_release::current();
+    let (name, besides) = (release.name, release.besides_recompiling());
+    write!(f, "please re-compile this module with an Erlang/OTP {name} compiler{besides}")
+}
+
 impl fmt::Display for BeamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BeamError::Header => write!(f, "not a BEAM file"),
+            BeamError::Header => write!(f, "corrupt file header"),
             BeamError::Gzip => write!(f, "damaged compressed file"),
-            BeamError::Missing(chunk) => write!(f, "chunk {chunk} is missing"),
-            BeamError::Chunk(chunk) => write!(f, "chunk {chunk} is damaged"),
-            BeamError::OldAtoms => write!(f, "compiled by OTP 20 or earlier; please compile again"),
+            BeamError::Missing(chunk) => write!(f, "missing {}", part(chunk)),
+            BeamError::Chunk(chunk) => write!(f, "corrupt {}", part(chunk)),
+            BeamError::OldAtoms => recompile(f),
             BeamError::TooNew(opcode) => {
                 let release = kvik_release::current();
                 write!(
                     f,
-                    "compiled for a release later than OTP {}: it uses opcode {opcode}, and {} is the \
-                     highest here",
-                    release.name,
-                    highest_opcode(release.number)
+                    "This BEAM file was compiled for a later version of the runtime system than the \
+                     current (Erlang/OTP {}).\n  To fix this, ",
+                    release.name
+                )?;
+                recompile(f)?;
+                let highest = highest_opcode(release.number);
+                write!(
+                    f,
+                    ".\n  (Use of opcode {opcode}; this emulator supports only up to {highest}.)"
+                )
+            }
+            BeamError::EarlyCompiler => {
+                let compiler = kvik_release::current().earliest_compiler().unwrap_or_default();
+                writeln!(
+                    f,
+                    "This BEAM file was compiled for an old version of the runtime system.\n  \
+                     To fix this, please re-compile this module with Erlang/OTP {compiler} or later."
                 )
             }
             BeamError::TooOld(name) => {

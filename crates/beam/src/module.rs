@@ -9,11 +9,13 @@ use crate::reader::Reader;
 use crate::tables::{self, FunctionEntry, Import, Lambda, Literals};
 use crate::types::Types;
 use crate::verify::MAX_LABELS;
-use kvik_isa::highest_opcode;
+use kvik_isa::{highest_opcode, Opcode};
 
 /// The header of the `Code` chunk and the instructions behind it, not yet decoded.
 #[derive(Clone, Copy)]
 pub struct CodeChunk<'f> {
+    /// The highest opcode that the file declares.
+    opcodes: u32,
     /// Labels are numbered below this.
     pub labels: u32,
     /// How many functions there are.
@@ -106,7 +108,7 @@ impl<'f> Module<'f> {
         ) -> Result<T, BeamError> {
             chunk.map_or(Ok(T::default()), |c| parse(c).ok_or(BeamError::Chunk(name)))
         }
-        Ok(Module {
+        let module = Module {
             imports: tables::imports(imports, count).ok_or(BeamError::Chunk("ImpT"))?,
             exports: tables::exports(exports, count, labels).ok_or(BeamError::Chunk("ExpT"))?,
             // OTP reads LocT only to print code: a damaged one does no harm.
@@ -134,7 +136,9 @@ impl<'f> Module<'f> {
             md5: md5.unwrap_or_else(|| md5::checksum(file)),
             atoms,
             code,
-        })
+        };
+        check_compiler(module.code.opcodes)?;
+        Ok(module)
     }
 
     /// The module's name.
@@ -158,9 +162,6 @@ fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, BeamError> {
     let mut field = || header.u32().ok_or_else(damaged);
     let (version, opcodes, labels, functions) = (field()?, field()?, field()?, field()?);
     let bytes = r.rest();
-    if opcodes > u32::from(highest_opcode(kvik_release::current().number)) {
-        return Err(BeamError::TooNew(opcodes));
-    }
     // A label takes at least two bytes of code (but not every number need be used).
     let most = bytes.len();
     if version != 0 || labels as usize > most || functions as usize > most {
@@ -170,5 +171,19 @@ fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, BeamError> {
     if labels >= MAX_LABELS {
         return Err(BeamError::Layout { op: 0, what: "too many labels" });
     }
-    Ok(CodeChunk { labels, functions, bytes })
+    Ok(CodeChunk { opcodes, labels, functions, bytes })
+}
+
+/// Whether this release loads what the file's compiler made, by the highest opcode that the file
+/// declares. It is a signed number to OTP, which looks at it after all tables.
+fn check_compiler(opcodes: u32) -> Result<(), BeamError> {
+    let release = kvik_release::current();
+    let opcodes = opcodes as i32;
+    if opcodes > i32::from(highest_opcode(release.number)) {
+        return Err(BeamError::TooNew(opcodes));
+    }
+    if release.earliest_compiler().is_some() && opcodes < Opcode::Swap as i32 {
+        return Err(BeamError::EarlyCompiler);
+    }
+    Ok(())
 }

@@ -86,7 +86,12 @@ fn prepare_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     p.heap.bump_reductions(bytes.len() as i64 / 64);
     match made {
         Ok(i) if i.name == name => Ok(p.heap.magic_ref(Arc::new(Prepared::new(Some(i))))),
-        Ok(i) => refused(p, name, am::badfile, &format!("it is module {}", i.name.name())),
+        Ok(i) => refused(
+            p,
+            name,
+            am::badfile,
+            &format!("module name in object code is {}", i.name.name()),
+        ),
         // An exception would end code_server, and with it the node.
         Err(e @ LoadError::Full(_)) => refused(p, name, am::system_limit, &e.to_string()),
         Err(e) => refused(p, name, am::badfile, &e.to_string()),
@@ -98,7 +103,7 @@ fn is_as_wanted(i: &LoadedModule) -> bool {
 }
 /// Tells the logger why a file was refused, as OTP does.
 fn refused<'h>(p: &'h Proc, name: Atom, kind: Atom, why: &str) -> BifResult<'h> {
-    let text = format!("Loading of module {} failed: {why}", name.name());
+    let text = format!("Error loading module {}:\n  {why}\n", name.name());
     kvik_proc::exit::log_error(p, "~ts~n", |h| h.list(&[h.string(&text)]));
     Ok(pair(p, am::error, kind))
 }
