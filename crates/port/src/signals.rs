@@ -31,6 +31,8 @@ pub fn init() -> kvik_env::Result<()> {
             signal::set(n, SignalAction::Handle)?;
         }
     }
+    // One that this program inherited as ignored would hide how programs end.
+    signal::set(signal::SIGCHLD, SignalAction::Default)?;
     signal::set(signal::SIGPIPE, SignalAction::Ignore)
 }
 

@@ -34,6 +34,8 @@ pub const SIGCONT: i32 = libc::SIGCONT;
 pub const SIGWINCH: i32 = libc::SIGWINCH;
 
 pub const SIGPIPE: i32 = libc::SIGPIPE;
+/// A child has ended.
+pub const SIGCHLD: i32 = libc::SIGCHLD;
 
 static PENDING: AtomicU64 = AtomicU64::new(0);
 static NOTIFY: AtomicI32 = AtomicI32::new(-1);
@@ -52,7 +54,11 @@ pub fn event_fd() -> Result<RawFd> {
     Ok(fd)
 }
 
-extern "C" fn note(signal: libc::c_int) {
+extern "C" fn note(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel fills what `info` points to before it calls a handler with SA_SIGINFO.
+    if signal == libc::SIGCHLD && unsafe { tells_of_own_program(&*info) } {
+        return;
+    }
     PENDING.fetch_or(1 << (signal & 63), Ordering::AcqRel);
     let fd = NOTIFY.load(Ordering::Acquire);
     let one = 1u64;
@@ -65,9 +71,31 @@ extern "C" fn note(signal: libc::c_int) {
     }
 }
 
+/// Whether a SIGCHLD tells of a program that `spawn` started: each has a session of its own, which it
+/// keeps until it is reaped. In OTP those are children of another process.
+///
+/// # Safety
+/// `info` is what came with a SIGCHLD.
+unsafe fn tells_of_own_program(info: &libc::siginfo_t) -> bool {
+    if !matches!(info.si_code, libc::CLD_EXITED..=libc::CLD_CONTINUED) {
+        return false;
+    }
+    // SAFETY: with these codes there is a process number. `getsid` takes any; errno is put back.
+    unsafe {
+        let errno = libc::__errno_location();
+        let saved = *errno;
+        let pid = info.si_pid();
+        let session = libc::getsid(pid);
+        *errno = saved;
+        session < 0 || session == pid
+    }
+}
+
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SignalAction {
     Default,
+    /// SIGCHLD keeps its default action, which is to ignore it: otherwise the kernel would forget how
+    /// programs ended.
     Ignore,
     /// Record it for [`take`].
     Handle,
@@ -82,10 +110,13 @@ pub fn set(signal: i32, action: SignalAction) -> Result<()> {
         let mut a: libc::sigaction = std::mem::zeroed();
         a.sa_sigaction = match action {
             SignalAction::Default => libc::SIG_DFL,
+            SignalAction::Ignore if signal == SIGCHLD => libc::SIG_DFL,
             SignalAction::Ignore => libc::SIG_IGN,
-            SignalAction::Handle => note as extern "C" fn(libc::c_int) as usize,
+            SignalAction::Handle => {
+                note as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) as usize
+            }
         };
-        a.sa_flags = libc::SA_RESTART;
+        a.sa_flags = libc::SA_RESTART | libc::SA_SIGINFO;
         libc::sigemptyset(&mut a.sa_mask);
         check(libc::sigaction(signal, &a, std::ptr::null_mut())).map(drop)
     }
@@ -110,6 +141,24 @@ pub fn send(pid: i32, signal: i32) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ends_of_programs_are_not_noted_and_never_forgotten() {
+        use crate::spawn::{reap, spawn, Program};
+        let (path, args) = (c"/bin/sh", [c"sh", c"-c", c"exit 7"].map(Into::into));
+        let program = Program { path, args: &args, env: &[], dir: None, fds: &[], close_from: 3 };
+        for action in [SignalAction::Ignore, SignalAction::Handle] {
+            set(SIGCHLD, action).unwrap();
+            let pid = spawn(&program).unwrap();
+            let end = std::iter::repeat_with(|| {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+                reap(pid)
+            });
+            assert_eq!(end.flatten().next(), Some(7));
+        }
+        send(std::process::id() as i32, SIGCHLD).unwrap();
+        set(SIGCHLD, SignalAction::Default).unwrap();
+    }
 
     #[test]
     fn signals_are_noted() {
