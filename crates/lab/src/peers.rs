@@ -119,6 +119,23 @@ pub struct LineUp {
 }
 
 impl LineUp {
+    /// Names the release of each OTP if there are several.
+    pub fn label_releases(&mut self) {
+        let is_otp = |p: &&mut Peer| p.kind == PeerKind::Otp;
+        let mut known: Vec<(bool, String)> = Vec::new();
+        for peer in self.peers.iter_mut().filter(is_otp) {
+            let of = (peer.single, peer.release.clone());
+            let release = format!("OTP {}", peer.release);
+            peer.label = match peer.id.rsplit_once('-') {
+                Some((_, number)) if !known.contains(&of) => {
+                    peer.label.replacen(&format!("OTP ({number})"), &release, 1)
+                }
+                _ => peer.label.replacen("OTP", &release, 1),
+            };
+            known.push(of);
+        }
+    }
+
     /// The peer of that kind on one scheduler or by default.
     pub fn position(&self, kind: PeerKind, single: bool) -> Option<usize> {
         self.peers.iter().position(|p| p.kind == kind && p.single == single)
@@ -289,6 +306,20 @@ mod tests {
     fn several_versions_of_otp_stand_side_by_side() {
         let line = "--peers otp,otp1 --erl /bin/a --erl /bin/b";
         assert_eq!(ids(line), ["otp1", "otp1-2", "otp", "otp-2"]);
+    }
+
+    #[test]
+    fn columns_of_several_releases_name_them() {
+        let line = "--peers otp,otp1 --erl /bin/a --erl /bin/b --erl /bin/c";
+        let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let mut line_up = find(&LabOptions::parse(&args).unwrap()).unwrap();
+        for (peer, release) in line_up.peers.iter_mut().zip(["29", "27", "29"].iter().cycle()) {
+            peer.release = (*release).to_owned();
+        }
+        line_up.label_releases();
+        let labels: Vec<&str> = line_up.peers.iter().map(|p| p.label.as_str()).collect();
+        assert_eq!(labels[..3], ["OTP 29 +S 1", "OTP 27 +S 1", "OTP 29 (3) +S 1"]);
+        assert_eq!(labels[3..], ["OTP 29", "OTP 27", "OTP 29 (3)"]);
     }
 
     #[test]

@@ -295,6 +295,9 @@ fn erlang(line_up: &mut LineUp, cache: &Path) -> Result<(), String> {
     for peer in line_up.peers.iter_mut().filter(ask(PeerKind::Otp)) {
         install(peer, &mut asked)?;
     }
+    if asked.len() > 1 {
+        line_up.label_releases();
+    }
     let root = asked.first().map(|(_, first)| first.root.clone());
     let selected = ["KVIK_OTP_ROOT", "KVIK_OTP"].iter().any(|n| std::env::var_os(n).is_some());
     for peer in line_up.peers.iter_mut().filter(ask(PeerKind::Kvik)) {
