@@ -94,10 +94,7 @@ plan(application, Dir0, [Work, _, Erts | _] = Rest) ->
                [{A, vsn(A)} || A <- Started] ++ [{A, vsn(A), load} || A <- Apps -- Started]},
     Rel = filename:join(Work, "start"),
     ok = file:write_file(Rel ++ ".rel", io_lib:format("~p.~n", [Release])),
-    case systools:make_script(Rel, [silent, no_warn_sasl, {outdir, Work}, {path, code:get_path()}]) of
-        {ok, _, _} -> ok;
-        {error, M, Why} -> bad("~ts: ~ts", [Dir0, string:trim(M:format_error(Why))])
-    end,
+    make_boot(Rel, Apps, Work, Dir0),
     Config = tree(filename:join(Dir, "config"), "root/config"),
     Has = fun(C) -> lists:keymember("root/config/" ++ C, 1, Config) end,
     Files = lists:append([files_of(A) || A <- Apps]) ++ Config ++ [{"root/bin/start.boot", Rel ++ ".boot"}],
@@ -136,6 +133,38 @@ plan(release, Dir0, [Work, _, Erts | _] = Rest) ->
     end,
     Notes = [{"kind", ["release"]}, {"name", [Name]}, {"version", [Vsn]} | Sh],
     finish(Own ++ Stub ++ OfOtp, Notes ++ Commands, Rest).
+
+%% Two applications may declare the same registered name: only systools objects. It sees the second without its
+%% names, which the script then gets back.
+make_boot(Rel, Apps, Work, Shown) ->
+    Props = [{A, properties(A)} || A <- Apps],
+    Names = fun(Ps) -> proplists:get_value(registered, Ps, []) end,
+    {Clashing, _} = lists:foldl(fun({A, Ps}, {Clash, Seen}) ->
+        case [N || N <- Names(Ps), lists:member(N, Seen)] of
+            [] -> {Clash, Names(Ps) ++ Seen};
+            _ -> {[{A, Ps} | Clash], Seen}
+        end
+    end, {[], []}, Props),
+    Copies = [begin
+        Ebin = filename:join([Work, "nameless", A, "ebin"]),
+        File = filename:join(Ebin, lists:concat([A, ".app"])),
+        ok = filelib:ensure_dir(File),
+        Nameless = {application, A, lists:keyreplace(registered, 1, Ps, {registered, []})},
+        ok = file:write_file(File, unicode:characters_to_binary(io_lib:format("%% coding: utf-8~n~tp.~n", [Nameless]))),
+        Ebin
+    end || {A, Ps} <- Clashing],
+    case systools:make_script(Rel, [silent, no_warn_sasl, {outdir, Work}, {path, Copies ++ code:get_path()}]) of
+        {ok, _, _} -> ok;
+        {error, M, Why} -> bad("~ts: ~ts", [Shown, string:trim(M:format_error(Why))])
+    end,
+    {ok, [{script, Id, Commands}]} = file:consult(Rel ++ ".script"),
+    Renamed = [case C of
+        {apply, {application, load, [{application, A, Ps}]}} ->
+            Own = Names(proplists:get_value(A, Clashing, [{registered, Names(Ps)}])),
+            {apply, {application, load, [{application, A, lists:keyreplace(registered, 1, Ps, {registered, Own})}]}};
+        _ -> C
+    end || C <- Commands],
+    ok = file:write_file(Rel ++ ".boot", term_to_binary({script, Id, Renamed})).
 
 %% What a release has to start itself, and what it leaves behind when it runs.
 own_scripts("root/erts-" ++ _, _, _) -> true;
@@ -418,10 +447,11 @@ applications(Bytes) ->
     (proplists:get_value(applications, Props, []) ++ proplists:get_value(included_applications, Props, []))
         -- Optional.
 
-vsn(App) ->
-    File = code:where_is_file(atom_to_list(App) ++ ".app"),
-    {ok, [{application, _, Props}]} = file:consult(File),
-    proplists:get_value(vsn, Props, "").
+vsn(App) -> proplists:get_value(vsn, properties(App), "").
+
+properties(App) ->
+    {ok, [{application, _, Props}]} = file:consult(code:where_is_file(atom_to_list(App) ++ ".app")),
+    Props.
 
 files_of(App) ->
     File = filename:absname(code:where_is_file(atom_to_list(App) ++ ".app")),
