@@ -12,6 +12,9 @@ main(["node"]) ->
     {ok, P, N} = peer:start_link(#{name => peer:random_name()}),
     p(peer, {erpc:call(N, erlang, '+', [1, 2]), erpc:call(N, code, root_dir, []) =:= code:root_dir()}),
     peer:stop(P);
+main(["named"]) ->
+    %% Started with a name.
+    p(named, node());
 main(["address"]) ->
     %% Resolved by a program of OTP.
     p(address, inet:gethostbyname("localhost")),

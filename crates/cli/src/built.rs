@@ -10,13 +10,14 @@
 //! | `script` | what `escript:script_name/0` answers, if not the name it was started by |
 //! | `command.NAME` | the same for a command of a release |
 //! | `style` | `mix` or `relx`: what the release's variables are |
+//! | `libraries_of_epmd` | names of the libraries that epmd depends on |
 //! | `env.sh` | shell commands that set variables |
 //! | `template` | files `F` that are made of `F.src` by putting in variables |
 //! | `writes_config` | there if the system writes its configuration and starts again with it |
 //!
 //! In arguments `{root}` and the like stand for what is known when it runs.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ use std::path::{Path, PathBuf};
 use kvik_env::embedded;
 use kvik_env::process::{self, Command, Stdio};
 
+use crate::build::libraries::OF_EPMD;
 use crate::launch::{self, complain};
 use crate::otp_root::Otp;
 use crate::{env_args, front, template};
@@ -316,9 +318,21 @@ fn split<'a>(text: &'a [u8], at: &[u8]) -> Vec<&'a [u8]> {
     parts
 }
 
+/// The carried libraries that epmd depends on, as `LD_PRELOAD` takes them.
+pub fn libraries_of_epmd() -> OsString {
+    let names = words(OF_EPMD).into_iter().flatten();
+    let carried = names.filter_map(|name| {
+        let path = embedded::path(&format!("libraries/{name}"))?;
+        let path = CString::new(path.into_os_string().into_vec()).ok()?;
+        embedded::real_path(&path)?.ok()
+    });
+    let paths: Vec<_> = carried.map(CString::into_bytes).collect();
+    OsString::from_vec(paths.join(&b':'))
+}
+
 /// A program of the tree, or the executable itself, as the system starts it.
 pub fn program(path: PathBuf) -> PathBuf {
-    let name = std::ffi::CString::new(path.as_os_str().as_bytes()).ok();
+    let name = CString::new(path.as_os_str().as_bytes()).ok();
     match name.and_then(|n| embedded::real_path(&n)) {
         Some(Ok(real)) => OsString::from_vec(real.into_bytes()).into(),
         _ => path,

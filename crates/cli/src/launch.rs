@@ -9,6 +9,7 @@ use kvik_env::process::{self, Command, Stdio};
 use kvik_env::{embedded, fs};
 use kvik_vm::VmOptions;
 
+use crate::build::libraries::OF_EPMD;
 use crate::front::Start;
 use crate::otp_root::Otp;
 use crate::{built, command_line, env_args, otp_root};
@@ -110,12 +111,26 @@ fn progname(otp: &Otp) -> OsString {
 /// Starts the node name daemon (epmd); a running one is kept.
 fn start_epmd(otp: &Otp) {
     let epmd = otp.bindir.join("epmd");
-    if let Err(e) =
-        process::status(Command::new(built::program(epmd.clone())).arg0("epmd").arg("-daemon"))
-    {
+    let mut command = Command::new(built::program(epmd.clone()));
+    command.arg0("epmd").arg("-daemon");
+    let carries_libraries = embedded::note(OF_EPMD).is_some();
+    if carries_libraries {
+        // Where the loader would complain if the system lacks some of them.
+        command.stderr(Stdio::null());
+    }
+    let mut started = process::status(&mut command);
+    let status = started.as_ref().ok().and_then(|status| status.code());
+    if carries_libraries && status == Some(LIBRARY_MISSING) {
+        command.stderr(Stdio::inherit()).env("LD_PRELOAD", built::libraries_of_epmd());
+        started = process::status(&mut command);
+    }
+    if let Err(e) = started {
         complain(&format!("Error spawning {}: {e}", epmd.to_string_lossy()));
     }
 }
+
+/// The status of a program whose libraries the system's loader does not find.
+const LIBRARY_MISSING: i32 = 127;
 
 /// The complete arguments of `init`.
 fn init_args(otp: &Otp, rest: &[OsString]) -> Vec<OsString> {

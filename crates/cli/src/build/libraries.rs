@@ -1,4 +1,4 @@
-//! The shared libraries that NIF libraries and drivers depend on, as crypto's on OpenSSL: they go
+//! The shared libraries that NIF libraries, drivers and epmd depend on, as crypto on OpenSSL: they go
 //! along, and are used where the system has none of that name.
 
 use std::collections::BTreeSet;
@@ -25,14 +25,25 @@ const OF_SYSTEM: [&str; 12] = [
     "libgcc_s.so",
 ];
 
-/// Adds to an image what its libraries depend on, as `libraries/NAME`. `sources`: the list of its
-/// files that `plan.erl` has written in `work`.
+/// The note with the names of what epmd depends on.
+pub const OF_EPMD: &str = "libraries_of_epmd";
+
+/// Adds to an image what its libraries and its epmd depend on, as `libraries/NAME`: `work` has the
+/// list of its files that `plan.erl` has written.
 pub fn add(image: &mut Builder, work: &Path) -> io::Result<()> {
     let list = fs::read_to_string(work.join("files"))?;
-    let files = list.lines().filter_map(|l| l.split_once('\t'));
     let mut needed = BTreeSet::new();
-    for (_, file) in files.filter(|(inside, _)| inside.ends_with(".so")) {
-        needed.extend(needs(Path::new(file))?);
+    for (inside, file) in list.lines().filter_map(|l| l.split_once('\t')) {
+        let epmd = inside.starts_with("root/erts-") && inside.ends_with("/bin/epmd");
+        if !epmd && !inside.ends_with(".so") {
+            continue;
+        }
+        let of_file = needs(Path::new(file))?;
+        if epmd {
+            let names: String = of_file.iter().map(|(name, _)| format!("{name}\0")).collect();
+            image.note(OF_EPMD, &names);
+        }
+        needed.extend(of_file);
     }
     for (name, path) in needed {
         image.file(&format!("libraries/{name}"), EntryKind::File, fs::read(path)?);

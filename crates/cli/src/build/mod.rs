@@ -1,7 +1,7 @@
 //! `kvik build TARGET -o FILE`: makes one executable of a program and all that it needs. OTP's own
 //! modules say what that is (`plan.erl`); this puts it together (docs/internals/build.md).
 
-mod libraries;
+pub mod libraries;
 
 use std::ffi::OsString;
 use std::io::Write;
