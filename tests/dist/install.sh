@@ -63,7 +63,7 @@ full() {
   inside "mkdir -p /var/tmp/elsewhere && mv /srv/kvik-full-*-x86_64-linux /var/tmp/elsewhere/
     ln -s /var/tmp/elsewhere/kvik-full-*/bin/kvik /usr/local/bin/kvik
     kvik -noshell -eval 'io:format(\"~s~n\", [code:root_dir()]), halt().' | grep ^/var/tmp/elsewhere/
-    rm -r /var/tmp/elsewhere /usr/local/bin/kvik" && gone
+    rm -r /var/tmp/elsewhere /usr/local/bin/kvik ~/.cache/kvik" && gone
 }
 
 # What docker would do with the Dockerfile, as far as a chroot can.
@@ -81,7 +81,7 @@ container() {
       *) echo "what is $word?"; return 1 ;;
     esac
   done <"$root/packaging/Dockerfile"
-  inside 'rm -r /opt/kvik-full-* /usr/local/bin/*' && gone
+  inside 'rm -r /opt/kvik-full-* /usr/local/bin/* ~/.cache/kvik' && gone
 }
 
 deb() {
@@ -100,7 +100,7 @@ debug() {
     gdb -batch -ex 'info functions main.*' /usr/bin/kvik 2>&1 | tee said
     grep 'crates/cli/src/main.rs' said
     apt-get remove -y -qq kvik
-    rm -r /usr/lib/debug/.build-id" && gone
+    rm -rf /usr/lib/debug/.build-id ~/.cache/kvik" && gone
 }
 
 # Programs that look at packages and completions, which a developer's system need not have.
@@ -114,7 +114,7 @@ tools() {
     fish -c \"complete -C 'kvik sched --e'\" | grep -q ^--each
     lintian --fail-on error,warning kvik_*.deb
     apt-get remove -y -qq kvik
-    rm -f /root/.zcompdump*" && gone
+    rm -rf /root/.zcompdump* ~/.cache/kvik" && gone
 }
 
 install_everywhere() {
