@@ -216,6 +216,20 @@ impl Heap {
         }
     }
 
+    /// Returns the words behind the first `used` of the latest allocation, the `n` words at `p`.
+    #[inline]
+    pub(crate) fn free_last(&self, p: *mut u64, n: usize, used: usize) {
+        if used == n {
+            return;
+        }
+        // A fragment may end where the block begins.
+        if p >= self.start.get() && p < self.end.get() {
+            self.htop.set(p.wrapping_add(used));
+        } else {
+            self.give_back(n - used);
+        }
+    }
+
     /// # Safety
     /// `f` is a live fragment nobody else holds.
     pub(crate) unsafe fn link(&self, f: *mut Frag, words: usize) {

@@ -1,14 +1,13 @@
-//! Arithmetic on any two numbers: small integers directly, bignums by a crate's digit routines,
-//! floats with a check that the result is finite.
+//! Arithmetic on any two numbers: small integers directly, bignums by [`digits`] from the digits of
+//! the operands to those of the result, floats with a check that the result is finite.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use num_bigint::{BigInt, Sign};
 
-use kvik_term::word::{fits_small, SMALL_BITS};
 use kvik_term::{Big, Term, View};
 
-use crate::Heap;
+use crate::{digits, Heap};
 
 /// Why an operation has no result.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -60,11 +59,8 @@ pub enum BitOp {
 
 /// A bignum's value.
 pub fn big_value(b: Big<'_>) -> BigInt {
-    let halves = b.digits().iter().flat_map(|d| [*d as u32, (*d >> 32) as u32]).collect();
-    BigInt::from_biguint(
-        if b.is_negative() { Sign::Minus } else { Sign::Plus },
-        num_bigint::BigUint::new(halves),
-    )
+    let sign = if b.is_negative() { Sign::Minus } else { Sign::Plus };
+    BigInt::from_biguint(sign, digits::natural(b.digits()))
 }
 
 /// An integer's value.
@@ -76,23 +72,19 @@ pub fn integer_value(t: Term<'_>) -> Option<BigInt> {
     }
 }
 
-/// An integer of up to 127 bits and a sign: enough for values just too large for a small one.
-fn wide(t: Term<'_>) -> Option<i128> {
+/// An integer operand: its sign and its digits, of which a small one's is in `room`.
+type Operand<'a> = (bool, &'a [u64]);
+
+fn operand<'a>(t: Term<'a>, room: &'a mut [u64; 1]) -> Option<Operand<'a>> {
     match t.view() {
-        View::Small(i) => Some(i as i128),
-        View::Big(b) => {
-            let value = match *b.digits() {
-                [low] => low as i128,
-                [low, high] => i128::try_from((high as u128) << 64 | low as u128).ok()?,
-                _ => return None,
-            };
-            Some(if b.is_negative() { -value } else { value })
+        View::Small(0) => Some((false, &[])),
+        View::Small(i) => {
+            *room = [i.unsigned_abs()];
+            Some((i < 0, &room[..]))
         }
+        View::Big(b) => Some((b.is_negative(), b.digits())),
         _ => None,
     }
-}
-fn both_wide(a: Term<'_>, b: Term<'_>) -> Option<(i128, i128)> {
-    wide(a).zip(wide(b))
 }
 
 /// The value as a float; `None` for a term that is no number, or beyond the range of floats.
@@ -111,20 +103,14 @@ impl Heap {
         let digits: Vec<u64> = i.iter_u64_digits().collect();
         self.big(i.sign() == Sign::Minus, &digits)
     }
-    fn wide_integer(&self, i: i128) -> Term<'_> {
-        match i64::try_from(i) {
-            Ok(i) => self.integer(i),
-            Err(_) => {
-                let n = i.unsigned_abs();
-                self.big(i < 0, &[n as u64, (n >> 64) as u64])
+    /// A new integer, unless it is too large.
+    fn limited<'h>(&self, new: Term<'h>) -> Number<'h> {
+        if let View::Big(b) = new.view() {
+            if digits::bits(b.digits()) > max_bits() {
+                return Err(ArithError::SystemLimit);
             }
         }
-    }
-    fn limited(&self, i: &BigInt) -> Number<'_> {
-        if i.bits() > max_bits() {
-            return Err(ArithError::SystemLimit);
-        }
-        Ok(self.big_integer(i))
+        Ok(new)
     }
     fn finite(&self, f: f64) -> Number<'_> {
         if f.is_finite() {
@@ -163,16 +149,6 @@ impl Heap {
             ArithOp::Sub => x.max(y) + 1,
             ArithOp::Mul => x.saturating_mul(y),
         });
-        if let Some((x, y)) = both_wide(a, b) {
-            let r = match op {
-                ArithOp::Add => x.checked_add(y),
-                ArithOp::Sub => x.checked_sub(y),
-                ArithOp::Mul => x.checked_mul(y),
-            };
-            if let Some(r) = r {
-                return Ok(self.wide_integer(r));
-            }
-        }
         if a.as_float().is_some() || b.as_float().is_some() {
             let (x, y) = floats(a, b)?;
             return self.finite(match op {
@@ -181,15 +157,34 @@ impl Heap {
                 ArithOp::Mul => x * y,
             });
         }
-        let (x, y) = integers(a, b)?;
-        if op == ArithOp::Mul && x.bits() + y.bits() > max_bits() + 1 {
+        let rooms = &mut [[0]; 2];
+        let ((x_negative, x), (y_negative, y)) = integers(a, b, rooms)?;
+        let bits = digits::bits(x) + digits::bits(y);
+        if op == ArithOp::Mul && bits > max_bits() + 1 {
             return Err(ArithError::SystemLimit);
         }
-        self.bump_reductions(((x.bits() + y.bits()) >> 12) as i64);
-        self.limited(&match op {
-            ArithOp::Add => x + y,
-            ArithOp::Sub => x - y,
-            ArithOp::Mul => x * y,
+        self.bump_reductions((bits >> 12) as i64);
+        let y_negative = y_negative != (op == ArithOp::Sub);
+        self.limited(if op == ArithOp::Mul {
+            self.big_with(x.len() + y.len(), |r| {
+                digits::mul(r, x, y);
+                x_negative != y_negative
+            })
+        } else if x_negative == y_negative {
+            self.big_with(x.len().max(y.len()) + 1, |r| {
+                digits::add(r, x, y);
+                x_negative
+            })
+        } else if digits::compare(x, y).is_lt() {
+            self.big_with(y.len(), |r| {
+                digits::sub(r, y, x);
+                y_negative
+            })
+        } else {
+            self.big_with(x.len(), |r| {
+                digits::sub(r, x, y);
+                x_negative
+            })
         })
     }
     /// `/`
@@ -209,18 +204,22 @@ impl Heap {
             return Ok(self.integer(if rem { x % y } else { x / y }));
         }
         self.charge(a, b, |x, y| (x + 1).saturating_sub(y).saturating_mul(y));
-        if let Some((x, y)) = both_wide(a, b) {
-            let r = if rem { x.checked_rem(y) } else { x.checked_div(y) };
-            if let Some(r) = r {
-                return Ok(self.wide_integer(r));
-            }
-        }
-        let (x, y) = integers(a, b)?;
-        if y.sign() == Sign::NoSign {
+        let rooms = &mut [[0]; 2];
+        let ((x_negative, x), (y_negative, y)) = integers(a, b, rooms)?;
+        if y.is_empty() {
             return Err(ArithError::BadArith);
         }
-        self.bump_reductions(((x.bits() + y.bits()) >> 12) as i64);
-        Ok(self.big_integer(&if rem { x % y } else { x / y }))
+        self.bump_reductions(((digits::bits(x) + digits::bits(y)) >> 12) as i64);
+        Ok(match rem {
+            true => self.big_with(x.len().min(y.len()), |r| {
+                digits::remainder(r, x, y);
+                x_negative
+            }),
+            false => self.big_with(x.len(), |q| {
+                digits::quotient(q, x, y);
+                x_negative != y_negative
+            }),
+        })
     }
     /// `-X`
     pub fn negate<'h>(&'h self, a: Term<'h>) -> Number<'h> {
@@ -243,27 +242,30 @@ impl Heap {
             }));
         }
         self.charge(a, b, |x, y| x.max(y) + 2);
-        if let Some((x, y)) = both_wide(a, b) {
-            return Ok(self.wide_integer(match op {
-                BitOp::And => x & y,
-                BitOp::Or => x | y,
-                BitOp::Xor => x ^ y,
-            }));
-        }
-        let (x, y) = integers(a, b)?;
-        self.limited(&match op {
-            BitOp::And => x & y,
-            BitOp::Or => x | y,
-            BitOp::Xor => x ^ y,
+        let rooms = &mut [[0]; 2];
+        let (x, y) = integers(a, b, rooms)?;
+        let len = x.1.len().max(y.1.len()) + 1;
+        self.limited(match op {
+            BitOp::And => self.big_with(len, |r| digits::bitwise(r, x, y, |x, y| x & y)),
+            BitOp::Or => self.big_with(len, |r| digits::bitwise(r, x, y, |x, y| x | y)),
+            BitOp::Xor => self.big_with(len, |r| digits::bitwise(r, x, y, |x, y| x ^ y)),
         })
     }
     /// `bnot`
     pub fn complement<'h>(&'h self, a: Term<'h>) -> Number<'h> {
         self.charge(a, a, |x, _| x + 2);
-        match a.as_small() {
-            Some(i) => Ok(self.integer(!i)),
-            None => self.limited(&!integer_value(a).ok_or(ArithError::BadArith)?),
-        }
+        let View::Big(b) = a.view() else {
+            return a.as_small().map(|i| self.integer(!i)).ok_or(ArithError::BadArith);
+        };
+        // It is -A - 1.
+        let (negative, x) = (b.is_negative(), b.digits());
+        self.limited(self.big_with(x.len() + 1, |r| {
+            match negative {
+                true => digits::sub(&mut r[..x.len()], x, &[1]),
+                false => digits::add(r, x, &[1]),
+            }
+            !negative
+        }))
     }
     /// `bsl`; shifts right if the count is negative.
     pub fn shift_left<'h>(&'h self, a: Term<'h>, by: Term<'h>) -> Number<'h> {
@@ -281,45 +283,40 @@ impl Heap {
                 false => x.saturating_add(words + 2),
             });
         }
-        if let (Some(x), Some(n @ -126..=126)) = (wide(a), by.as_small()) {
-            if (n > 0) == right || n == 0 {
-                return Ok(self.wide_integer(x >> n.abs()));
-            }
-            if (x << n.abs()) >> n.abs() == x {
-                return Ok(self.wide_integer(x << n.abs()));
-            }
-        }
-        let x = integer_value(a).ok_or(ArithError::BadArith)?;
-        let zero = x.sign() == Sign::NoSign;
+        let room = &mut [0];
+        let (negative, x) = operand(a, room).ok_or(ArithError::BadArith)?;
+        let zero = x.is_empty();
         let n = match by.view() {
             View::Small(n) => n,
             View::Big(b) if b.is_negative() != right || zero => {
                 // Everything is shifted out: only the sign remains.
-                return Ok(Term::int(if x.sign() == Sign::Minus { -1 } else { 0 }));
+                return Ok(Term::int(if negative { -1 } else { 0 }));
             }
             View::Big(_) => return Err(ArithError::SystemLimit),
             _ => return Err(ArithError::BadArith),
         };
         let left = if right { -n } else { n };
+        let n = left.unsigned_abs();
         if left > 0 {
             if zero {
                 return Ok(Term::int(0));
             }
-            if left as u64 > max_bits() {
+            if n > max_bits() || digits::bits(x) + n > max_bits() {
                 return Err(ArithError::SystemLimit);
             }
-            if let Some(i) = a.as_small() {
-                if left < SMALL_BITS as i64 && fits_small(i << left) && (i << left) >> left == i {
-                    return Ok(self.integer(i << left));
-                }
-            }
-            return self.limited(&(x << left as u64));
+            return Ok(self.big_with(x.len() + (n / 64) as usize + 1, |r| {
+                digits::shift_left(r, x, n);
+                negative
+            }));
         }
-        let n = left.unsigned_abs();
         if let Some(i) = a.as_small() {
             return Ok(self.integer(i >> n.min(63)));
         }
-        Ok(self.big_integer(&(x >> n)))
+        let words = usize::try_from(n / 64).map_or(x.len(), |w| w.min(x.len()));
+        Ok(self.big_with(x.len() - words + 1, |r| {
+            digits::shift_right_signed(r, negative, x, n);
+            negative
+        }))
     }
 
     /// The integer nearest to a whole float.
@@ -350,8 +347,12 @@ fn integer_words(t: Term<'_>) -> Option<u64> {
 fn floats(a: Term<'_>, b: Term<'_>) -> Result<(f64, f64), ArithError> {
     float_value(a).zip(float_value(b)).ok_or(ArithError::BadArith)
 }
-fn integers(a: Term<'_>, b: Term<'_>) -> Result<(BigInt, BigInt), ArithError> {
-    integer_value(a).zip(integer_value(b)).ok_or(ArithError::BadArith)
+fn integers<'a>(
+    a: Term<'a>,
+    b: Term<'a>,
+    [x, y]: &'a mut [[u64; 1]; 2],
+) -> Result<(Operand<'a>, Operand<'a>), ArithError> {
+    operand(a, x).zip(operand(b, y)).ok_or(ArithError::BadArith)
 }
 
 #[cfg(test)]

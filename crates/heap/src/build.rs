@@ -181,6 +181,30 @@ impl Heap {
         self.boxed(header(if negative { BIG_NEG } else { BIG_POS }, n), digits)
     }
 
+    /// An integer of up to `len` digits, least significant first, that `fill` writes (it finds zeros);
+    /// negative if `fill` says so.
+    pub(crate) fn big_with(&self, len: usize, fill: impl FnOnce(&mut [u64]) -> bool) -> Term<'_> {
+        let p = self.alloc(1 + len);
+        // SAFETY: `alloc` gave that many words.
+        unsafe {
+            std::ptr::write_bytes(p.add(1), 0, len);
+            let digits = std::slice::from_raw_parts_mut(p.add(1), len);
+            let negative = fill(digits);
+            let n = digits.iter().rposition(|d| *d != 0).map_or(0, |i| i + 1);
+            if n <= 1 {
+                let magnitude = digits.first().map_or(0, |d| *d);
+                if magnitude <= SMALL_MAX as u64 + negative as u64 {
+                    self.free_last(p, 1 + len, 0);
+                    let i = magnitude as i64;
+                    return Term::from_word(small(if negative { -i } else { i }));
+                }
+            }
+            self.free_last(p, 1 + len, 1 + n);
+            *p = header(if negative { BIG_NEG } else { BIG_POS }, n);
+            Term::from_word(p as u64 + TAG_BOXED)
+        }
+    }
+
     /// A binary of these bytes: on the heap up to 64 bytes, else outside it.
     pub fn binary(&self, bytes: &[u8]) -> Term<'_> {
         if bytes.len() > HEAP_BIN_LIMIT {

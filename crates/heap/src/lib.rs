@@ -15,6 +15,9 @@ mod borrowed_message;
 pub mod build;
 pub mod copy;
 mod copy_alignment;
+mod digits;
+#[cfg(test)]
+mod digits_tests;
 mod fit;
 pub mod frag;
 pub mod gc;
