@@ -276,6 +276,15 @@ impl Heap {
         self.shift(a, by, true)
     }
     fn shift<'h>(&'h self, a: Term<'h>, by: Term<'h>, right: bool) -> Number<'h> {
+        if let (Some(i), Some(n)) = (a.as_small(), by.as_small()) {
+            let left = if right { -n } else { n };
+            if left <= 0 {
+                return Ok(self.integer(i >> left.unsigned_abs().min(63)));
+            }
+            if left < 64 && (i << left) >> left == i {
+                return Ok(self.integer(i << left));
+            }
+        }
         if let Some(n) = by.as_small() {
             let words = n.unsigned_abs() / 64;
             self.charge(a, by, |x, _| match (n > 0) == right {
@@ -308,9 +317,6 @@ impl Heap {
                 digits::shift_left(r, x, n);
                 negative
             }));
-        }
-        if let Some(i) = a.as_small() {
-            return Ok(self.integer(i >> n.min(63)));
         }
         let words = usize::try_from(n / 64).map_or(x.len(), |w| w.min(x.len()));
         Ok(self.big_with(x.len() - words + 1, |r| {
