@@ -586,7 +586,13 @@ impl Asm {
         self.b(op);
         self.modrm_sib(R(x), base, index, 0, disp)
     }
+    /// Converts a 64-bit integer. The register is cleared first: the instruction keeps its upper half,
+    /// and would wait for whatever was computed in it last.
     pub fn cvtsi2sd(&mut self, x: u8, r: R) {
+        self.rex(false, R(x), 0, R(x));
+        self.b(0x0F);
+        self.b(0x57);
+        self.modrm_rr(R(x), R(x));
         self.b(0xF2);
         self.rex(true, R(x), 0, r);
         self.b(0x0F);
