@@ -6,7 +6,7 @@ use kvik_heap::arith::{integer_value, max_bits};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::atom::AtomError;
 use kvik_term::{am, Atom, Term};
-use num_bigint::BigInt;
+use num_bigint::{BigInt, BigUint};
 
 use crate::float_text::{self, Text};
 
@@ -160,12 +160,44 @@ fn parse_integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Result<Term<'h>, NoInt
     if least * u64::from(base.ilog2()) > max_bits() {
         return Err(NoInteger::TooLarge);
     }
-    let i = BigInt::parse_bytes(digits, base).ok_or(NoInteger::Syntax)?;
+    let i = BigInt::from(parse_natural(digits, base).ok_or(NoInteger::Syntax)?);
     if i.bits() > max_bits() {
         return Err(NoInteger::TooLarge);
     }
     Ok(p.heap.big_integer(&if negative { -i } else { i }))
 }
+/// Digits up to which the crate's quadratic method is the fastest.
+const PARSED_AT_ONCE: usize = 2048;
+
+/// The value of digits of that base: of halves, so that the multiplications are between long numbers
+/// of equal length, for which there are fast methods.
+fn parse_natural(digits: &[u8], base: u32) -> Option<BigUint> {
+    if base.is_power_of_two() {
+        return BigUint::parse_bytes(digits, base);
+    }
+    // What the digits in front count for: the base to the power of `PARSED_AT_ONCE`, and squares.
+    let mut powers: Vec<BigUint> = Vec::new();
+    while PARSED_AT_ONCE << powers.len() < digits.len() {
+        powers.push(match powers.last() {
+            Some(power) => power * power,
+            None => BigUint::from(base).pow(PARSED_AT_ONCE as u32),
+        });
+    }
+    parse_halves(digits, base, &powers)
+}
+fn parse_halves(digits: &[u8], base: u32, powers: &[BigUint]) -> Option<BigUint> {
+    let Some((power, lower)) = powers.split_last() else {
+        return BigUint::parse_bytes(digits, base);
+    };
+    match digits.len().checked_sub(PARSED_AT_ONCE << lower.len()) {
+        Some(front @ 1..) => {
+            let (high, low) = digits.split_at(front);
+            Some(parse_halves(high, base, lower)? * power + parse_halves(low, base, lower)?)
+        }
+        _ => parse_halves(digits, base, lower),
+    }
+}
+
 fn bytes_of_list(t: Term<'_>) -> Option<Text> {
     let mut all = t.list();
     let bytes = all.by_ref().map(|t| u8::try_from(t.as_small()?).ok()).collect::<Option<Text>>()?;
@@ -310,4 +342,19 @@ fn printable_range<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 /// Whether the node of this pid accepts unicode I/O requests. This one does.
 fn dflag_unicode_io<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     a[0].as_pid().map(|_| Term::bool(true)).ok_or_else(|| p.badarg())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_give_the_same_number() {
+        for base in [3, 10, 36] {
+            for n in [1, 2047, 2048, 2049, 4096, 4097, 6145, 9000, 20_000] {
+                let digits: Vec<u8> = (0..n).map(|i| b"0012"[(i * i / 7 + i) % 4]).collect();
+                assert_eq!(parse_natural(&digits, base), BigUint::parse_bytes(&digits, base));
+            }
+        }
+    }
 }
