@@ -46,8 +46,9 @@ pub struct SlotTable<T> {
     slots: Box<[AtomicPtr<T>]>,
     limit: usize,
     number_mask: u32,
-    /// The next number to try.
+    /// The next number to try: how many were, unless it was set.
     next: Apart<AtomicU64>,
+    next_was_set: AtomicBool,
     count: Apart<AtomicU64>,
 }
 
@@ -116,6 +117,7 @@ impl<T: Numbered + Send + Sync + 'static> SlotTable<T> {
         SlotTable {
             slots,
             next: Apart(AtomicU64::new(0)),
+            next_was_set: AtomicBool::new(false),
             count: Apart(AtomicU64::new(0)),
             limit: limit.min(size),
             number_mask: ((1u64 << bits) - 1) as u32,
@@ -198,19 +200,30 @@ impl<T: Numbered + Send + Sync + 'static> SlotTable<T> {
     /// the last part.
     pub fn numbers_in(&self, from: usize, most: usize) -> (Vec<u32>, usize) {
         let _guard = pin();
-        let end = from.saturating_add(most).min(self.slots.len());
+        let used = self.used_slots();
+        let end = from.saturating_add(most).min(used);
         let part = self.slots.get(from..end).unwrap_or(&[]);
         let all = part.iter().map(|s| s.load(Ordering::Acquire));
         // SAFETY: as in `get`.
         let shown = all.filter_map(|p| unsafe { p.as_ref() }).filter(|t| t.is_shown());
         let numbers = shown.map(|t| t.number()).collect();
-        (numbers, if end == self.slots.len() { 0 } else { end })
+        (numbers, if end == used { 0 } else { end })
+    }
+    /// The slots from here on have never had an entry: numbers are assigned in sequence, and a table
+    /// of a million slots is mostly empty.
+    fn used_slots(&self) -> usize {
+        let tried = self.next.load(Ordering::Relaxed);
+        match self.next_was_set.load(Ordering::Relaxed) {
+            true => self.slots.len(),
+            false => self.slots.len().min(tried.try_into().unwrap_or(usize::MAX)),
+        }
     }
     /// The next number to try, and a way to set it: for tests.
     pub fn next_number(&self) -> u32 {
         self.next.load(Ordering::Relaxed) as u32 & self.number_mask
     }
     pub fn set_next_number(&self, n: u32) {
+        self.next_was_set.store(true, Ordering::Relaxed);
         self.next.store((n & self.number_mask) as u64, Ordering::Relaxed)
     }
     /// Number of slots: a power of two. A number's slot is the number modulo this.
@@ -257,6 +270,23 @@ mod tests {
         some.sort();
         assert_eq!((some, end), (n, 0));
         assert_eq!(t.numbers_in(9, 3), (vec![], 0));
+    }
+
+    #[test]
+    fn lists_entries_in_any_used_slot() {
+        let t: SlotTable<u32> = SlotTable::new(8, 28);
+        let put = || t.insert(|n| (Arc::new(n), n));
+        assert_eq!(t.numbers_in(0, 3), (vec![], 0));
+        (0..4).for_each(|n| assert_eq!(put(), Some(n)));
+        assert_eq!((t.used_slots(), t.numbers_in(0, 3)), (4, (vec![0, 1, 2], 3)));
+        assert_eq!(t.numbers_in(3, 3), (vec![3], 0));
+        (4..8).for_each(|n| assert!(put() == Some(n) && t.remove(n - 4)));
+        (8..12).for_each(|n| assert_eq!(put(), Some(n)));
+        assert_eq!((t.used_slots(), t.numbers().len()), (8, 8));
+        // Back to a number whose slot lies before others that are in use.
+        t.set_next_number(1);
+        assert!(t.remove(9));
+        assert_eq!((put(), t.numbers().len()), (Some(1), 8));
     }
 
     #[test]
