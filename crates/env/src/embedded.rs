@@ -43,6 +43,8 @@ pub fn mount(
         Err(_) => return Err(ImageFault::Cut),
     };
     let mut image = Image::read(own.data, &own.program)?;
+    // The checksum has read all of it, the program needs a part.
+    own.unmap_pages();
     let executable = executable();
     prepare(&mut image, &executable);
     let above = [executable.as_os_str().as_bytes(), b"/"].concat();

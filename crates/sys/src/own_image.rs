@@ -10,6 +10,8 @@ use std::slice;
 use crate::errno::{check, Result};
 use crate::fd;
 
+const PAGE_SIZE: usize = 4096;
+
 /// The segments of this program's file that nobody writes to.
 pub struct OwnImage {
     /// The one with data.
@@ -42,6 +44,24 @@ pub fn find(magic: &[u8]) -> Result<Option<OwnImage>> {
     }
     let program = others.iter().filter_map(Segment::constant).collect();
     Ok(Some(OwnImage { data, program }))
+}
+
+impl OwnImage {
+    /// Unmaps the pages that somebody who read all of it has mapped: they stay in the system's cache
+    /// of the file, and those that are used are mapped again.
+    pub fn unmap_pages(&self) {
+        for bytes in self.program.iter().chain([&self.data]) {
+            let pages = bytes.as_ptr_range();
+            let start = (pages.start as usize).next_multiple_of(PAGE_SIZE);
+            let end = pages.end as usize / PAGE_SIZE * PAGE_SIZE;
+            if start < end {
+                // SAFETY: whole pages of a private mapping of the program's file to which nobody can
+                // write, so that the file has the same bytes for who touches them next. A failure
+                // leaves them mapped.
+                unsafe { libc::madvise(start as *mut c_void, end - start, libc::MADV_DONTNEED) };
+            }
+        }
+    }
 }
 
 /// A loaded segment of the program.
