@@ -8,6 +8,9 @@
 //! Everything else that depends on the release is a field of [`Release`].
 #![forbid(unsafe_code)]
 
+mod code_files;
+mod tables;
+
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::OnceLock;
@@ -293,25 +296,6 @@ impl Release {
         self.number >= 29
     }
 
-    /// The release that a refused file's author is told to compile with, where files of compilers
-    /// that did not know `swap` (OTP 22 and earlier) are refused.
-    pub fn earliest_compiler(&self) -> Option<&'static str> {
-        match self.number {
-            ..27 => None,
-            27 | 28 => Some("24"),
-            _ => Some("25"),
-        }
-    }
-
-    /// What else helps against a file that must be compiled again, as the log says it.
-    pub fn besides_recompiling(&self) -> &'static str {
-        if self.number >= 27 {
-            " or update your Erlang/OTP version"
-        } else {
-            ""
-        }
-    }
-
     /// Whether there is an interface for debuggers (`erl_debugger`).
     pub fn has_debugger(&self) -> bool {
         self.number >= 28
@@ -346,11 +330,6 @@ impl Release {
     /// reversed.
     pub fn lists_large_maps_in_order(&self) -> bool {
         self.number >= 28
-    }
-
-    /// Whether a list of objects that is copied before it is inserted into a table keeps its order.
-    pub fn inserts_copied_lists_in_order(&self) -> bool {
-        self.number >= 27
     }
 
     /// Whether a monitor's message from another node ends the token of sequential tracing that its
@@ -421,26 +400,6 @@ impl Release {
     /// The same for timers that send a process a message.
     pub fn pauses_timers(&self) -> bool {
         self.number >= 29
-    }
-
-    /// Whether `ets:update_element` tells that a position is out of range.
-    pub fn names_bad_positions(&self) -> bool {
-        self.number >= 27
-    }
-
-    /// Whether a default object that has no element for the key is refused even if it is not needed.
-    pub fn judges_defaults_first(&self) -> bool {
-        self.number >= 29
-    }
-
-    /// Whether a table may have an heir that is told nothing.
-    pub fn has_heirs_without_gift(&self) -> bool {
-        self.number >= 28
-    }
-
-    /// Whether a walk over a table knows that a map in a key's pattern matches larger maps.
-    pub fn keys_with_maps_match_others(&self) -> bool {
-        self.number >= 26
     }
 
     /// Whether there are priority messages, and links with options.
