@@ -140,10 +140,19 @@ pub fn send(pid: i32, signal: i32) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Mutex, MutexGuard};
+
     use super::*;
+
+    /// Signals come to the program, so the tests take turns.
+    fn in_turn() -> MutexGuard<'static, ()> {
+        static TURN: Mutex<()> = Mutex::new(());
+        TURN.lock().unwrap_or_else(|e| e.into_inner())
+    }
 
     #[test]
     fn ends_of_programs_are_not_noted_and_never_forgotten() {
+        let _turn = in_turn();
         use crate::spawn::{reap, spawn, Program};
         let (path, args) = (c"/bin/sh", [c"sh", c"-c", c"exit 7"].map(Into::into));
         let program = Program { path, args: &args, env: &[], dir: None, fds: &[], close_from: 3 };
@@ -157,11 +166,14 @@ mod tests {
             assert_eq!(end.flatten().next(), Some(7));
         }
         send(std::process::id() as i32, SIGCHLD).unwrap();
+        assert!(crate::fd::wait_ready(event_fd().unwrap(), false, 1000).unwrap());
         set(SIGCHLD, SignalAction::Default).unwrap();
+        assert_eq!(take().collect::<Vec<_>>(), [SIGCHLD], "this one was not a program's end");
     }
 
     #[test]
     fn signals_are_noted() {
+        let _turn = in_turn();
         set(libc::SIGUSR2, SignalAction::Handle).unwrap();
         send(std::process::id() as i32, libc::SIGUSR2).unwrap();
         assert!(crate::fd::wait_ready(event_fd().unwrap(), false, 1000).unwrap());
