@@ -21,9 +21,9 @@ use parking_lot::RawRwLock;
 use crate::bias::{leave, Bias};
 
 /// Reads without a write after which a lock gets its bias.
-const READS_FOR_BIAS: u32 = 2_000;
+const READS_FOR_BIAS: u32 = if cfg!(miri) { 20 } else { 2_000 };
 /// Threads with a slot; others take the lock.
-const MAX_SLOTS: usize = 256;
+const MAX_SLOTS: usize = if cfg!(miri) { 8 } else { 256 };
 
 /// Whether the system has the writer's fence.
 fn has_fences() -> bool {
