@@ -39,6 +39,11 @@ const LINE: usize = 64;
 /// Flag in a binary's `cap`: the address of a boxed [`MagicResource`] follows the bytes, 8-aligned.
 const OWNED: usize = 1 << 63;
 
+/// Memory behind the bytes of a binary that C writes. OTP's have 7 bytes there, and there are
+/// libraries that write to them: p1_sha has `sprintf` write a hash as digits, the last two of which
+/// are followed by a zero.
+pub const SPARE_BYTES: usize = 8;
+
 /// A counted reference to an off-heap binary.
 pub struct BinRef(NonNull<Binary>);
 
@@ -302,18 +307,21 @@ impl BinRef {
         unsafe { ptr::write_bytes(b.data(), 0, cap) };
         b
     }
-    /// A binary of `len` uninitialised bytes, for callers that write through pointers.
-    pub fn for_writing(len: usize) -> Option<BinRef> {
-        let b = BinRef::try_allocate(len)?;
+    /// A binary of `len` uninitialised bytes that C writes, and [`SPARE_BYTES`] behind them.
+    pub fn for_foreign_code(len: usize) -> Option<BinRef> {
+        let b = BinRef::try_allocate(len.checked_add(SPARE_BYTES)?)?;
         b.header().used.store(len, Ordering::Relaxed);
         Some(b)
     }
-    /// The same binary with `len` bytes, in memory of its own, if this is the only reference.
-    pub fn resize(self, len: usize) -> Result<BinRef, BinRef> {
-        if self.refs() != 1 {
+    /// The same binary with `len` bytes for C, in memory for so many, if this is the only
+    /// reference. Additional bytes are uninitialised.
+    pub fn resize_for_foreign_code(self, len: usize) -> Result<BinRef, BinRef> {
+        let Some(cap) = len.checked_add(SPARE_BYTES) else { return Err(self) };
+        if self.refs() != 1 || self.is_owned() {
             return Err(self);
         }
-        let b = if len > self.capacity() { self.grow(len)? } else { self };
+        // SAFETY: it is, as was just seen.
+        let b = if cap == self.capacity() { self } else { unsafe { self.moved(cap)? } };
         b.header().used.store(len, Ordering::Relaxed);
         Ok(b)
     }
@@ -543,7 +551,7 @@ mod tests {
         for n in [0, 1, 8, 9, 100, 504, 512, 2039, 2040, 2048] {
             let b = BinRef::with_owner(&vec![3; n], owner.clone());
             assert_eq!((b.bytes(), b.capacity(), b.refs()), (&vec![3; n][..], n, 1));
-            let b = b.grow(2 * n + 1).err().and_then(|b| b.resize(n / 2).ok());
+            let b = b.grow(2 * n + 1).err().and_then(|b| b.resize_for_foreign_code(n / 2).err());
             let b = b.unwrap_or_else(|| BinRef::from_bytes(&[]));
             let c = b.clone();
             drop(b);
@@ -557,7 +565,7 @@ mod tests {
     #[test]
     fn bytes_stay_where_a_binary_grows() {
         let bytes: Vec<u8> = (0..40_000).map(|i| i as u8).collect();
-        let mut b = BinRef::with_capacity(0);
+        let mut b = BinRef::for_foreign_code(0).unwrap();
         for n in [
             1,
             400,
@@ -573,7 +581,8 @@ mod tests {
             40_000,
         ] {
             let had = b.bytes().len();
-            b = b.resize(n).ok().filter(|b| b.bytes().len() == n).unwrap();
+            b = b.resize_for_foreign_code(n).ok().filter(|b| b.bytes().len() == n).unwrap();
+            assert_eq!(b.capacity(), n + SPARE_BYTES);
             // SAFETY: nobody else has it, and it has so many bytes.
             unsafe { ptr::copy_nonoverlapping(bytes[had..].as_ptr(), b.data().add(had), n - had) };
             assert!(b.bytes() == &bytes[..n]);

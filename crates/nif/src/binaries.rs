@@ -75,7 +75,7 @@ pub extern "C" fn enif_inspect_iolist_as_binary(
 
 #[no_mangle]
 pub extern "C" fn enif_alloc_binary(size: usize, to: OutPointer<NifBinary>) -> c_int {
-    let Some(b) = BinRef::for_writing(size) else { return 0 };
+    let Some(b) = BinRef::for_foreign_code(size) else { return 0 };
     to.put(owning(b, size));
     1
 }
@@ -88,10 +88,10 @@ pub fn take(b: &mut NifBinary) -> Option<BinRef> {
 #[no_mangle]
 pub extern "C" fn enif_realloc_binary(mut b: InOut<NifBinary>, size: usize) -> c_int {
     let Some(b) = b.get() else { return 0 };
-    let (done, new) = match take(b).map(|r| r.resize(size)) {
+    let (done, new) = match take(b).map(|r| r.resize_for_foreign_code(size)) {
         Some(Ok(r)) => (true, Some(r)),
         old => {
-            let new = BinRef::for_writing(size);
+            let new = BinRef::for_foreign_code(size);
             if let Some(n) = &new {
                 let before = &b.bytes()[..b.size.min(size)];
                 // SAFETY: fresh memory of `size` bytes; `before` is not longer, and still there.
@@ -131,7 +131,7 @@ pub extern "C" fn enif_make_binary(e: EnvPtr, mut b: InOut<NifBinary>) -> Word {
 pub extern "C" fn enif_make_new_binary(e: EnvPtr, size: usize, to: OutPointer<Word>) -> *mut u8 {
     let h = e.heap();
     let t = if size > kvik_term::word::HEAP_BIN_LIMIT {
-        let Some(b) = BinRef::for_writing(size) else { return ptr::null_mut() };
+        let Some(b) = BinRef::for_foreign_code(size) else { return ptr::null_mut() };
         h.refc_binary(b, size)
     } else {
         h.binary_with(size, |_| ()).0

@@ -159,7 +159,7 @@ pub extern "C" fn enif_ioq_peek_head(
 ) -> c_int {
     let Some(p) = q.get().and_then(|q| q.parts.front()) else { return 0 };
     let h = e.heap();
-    let all = h.refc_binary(p.binary.clone(), p.binary.capacity());
+    let all = h.refc_binary(p.binary.clone(), p.binary.bytes().len());
     let part = h.sub_binary(all, p.at * 8, p.len * 8).unwrap_or(all);
     size.put(p.len);
     to.put(part.word());

@@ -5,6 +5,8 @@ use std::mem::offset_of;
 use std::ptr;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
+use kvik_heap::binary::SPARE_BYTES;
+
 /// `ErlDrvBinary`, as C sees it: the count is stored in front of it.
 #[repr(C)]
 pub struct DriverBinary {
@@ -31,8 +33,9 @@ crate::address::by_address! {
 #[repr(transparent)]
 pub struct BinaryPtr(*mut DriverBinary);
 
+/// Bytes to allocate: some to spare behind those of the binary, as OTP's have.
 fn whole(size: usize) -> Option<usize> {
-    size.checked_add(size_of::<Counted>()).filter(|n| *n <= isize::MAX as usize)
+    size.checked_add(size_of::<Counted>() + SPARE_BYTES).filter(|n| *n <= isize::MAX as usize)
 }
 /// Stores the size in allocated memory; returns the pointer for C.
 fn placed(c: *mut Counted, size: usize) -> BinaryPtr {

@@ -56,6 +56,29 @@ fn owned_binaries_grow_shrink_and_become_terms() {
     assert_eq!(bytes_of(&e, w).map(|b| b.len()), Some(2), "the term has its own reference");
 }
 
+/// As `sprintf` does with the last digits of a hash.
+#[test]
+fn a_few_bytes_behind_the_end_are_nobody_elses() {
+    let e = Allocated::new();
+    // Blocks of these sizes lie side by side, and are filled up to the last byte.
+    for size in [64, 65, 96, 480] {
+        let of_size = |size| filled(|to| enif_alloc_binary(size, to)).unwrap();
+        let mut all: Vec<NifBinary> = (0..100).map(|_| of_size(size)).collect();
+        for b in &mut all[50..] {
+            assert_eq!(enif_realloc_binary(in_out(b), size + 16), 1);
+        }
+        for b in &all {
+            let end = b.bytes().as_ptr_range().end.cast_mut();
+            // SAFETY: the spare bytes.
+            unsafe { std::ptr::write_bytes(end, 0xff, kvik_heap::binary::SPARE_BYTES - 1) };
+        }
+        for mut b in all {
+            let w = enif_make_binary(e.ptr(), in_out(&mut b));
+            assert_eq!(bytes_of(&e, w).map(|b| b.len()), Some(b.bytes().len()));
+        }
+    }
+}
+
 #[test]
 fn inspected_binaries_are_copied_where_they_are_changed() {
     let e = Allocated::new();
