@@ -257,7 +257,7 @@ fn is_worth_moving(survived: usize, wanted: usize, cap: usize) -> bool {
     cap > wanted * 2 && cap - wanted >= SMALL_WORDS && survived * 4 <= wanted
 }
 
-fn distance(a: *mut u64, b: *mut u64) -> usize {
+pub(crate) fn distance(a: *mut u64, b: *mut u64) -> usize {
     (b as usize).saturating_sub(a as usize) / 8
 }
 
@@ -299,6 +299,17 @@ kvik_state::vm_state! {
 /// Collections of all heaps so far, and the words they freed.
 pub fn totals() -> (u64, u64) {
     (COLLECTIONS.sum() as u64, RECLAIMED.sum() as u64)
+}
+
+fn cost(live: usize) -> i64 {
+    (live / 10) as i64
+}
+
+impl GcStats {
+    /// Reductions that it costs the process.
+    pub fn reductions(&self) -> u64 {
+        cost(self.live) as u64
+    }
 }
 
 impl Heap {
@@ -403,7 +414,7 @@ impl Heap {
         let fits = !has_old || distance(self.old_top.get(), self.old_end.get()) >= self.mature();
         !full && fits && self.minor_count.get() < self.fullsweep_after.get()
     }
-    fn mature(&self) -> usize {
+    pub(crate) fn mature(&self) -> usize {
         distance(self.start.get(), self.high_water.get())
     }
     /// Whether the next block should have room to grow into. If not, and the heap grows after all,
@@ -495,7 +506,7 @@ impl Heap {
         let live_now = survived + if minor { grown } else { 0 };
         // A process pays in reductions for what was moved, as in OTP (erl_gc.c); otherwise one that
         // collects much would delay others.
-        self.bump_reductions((live_now / 10) as i64);
+        self.bump_reductions(cost(live_now));
         let minors = self.minor_count.get().saturating_add(!first as u16);
         self.minor_count.set(if minor { minors } else { 0 });
         self.gc_count.set(self.gc_count.get().saturating_add(1));

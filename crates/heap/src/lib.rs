@@ -23,6 +23,7 @@ pub mod frag;
 pub mod gc;
 pub mod limit;
 pub mod literal;
+pub mod long_collection;
 pub mod magic_refs;
 pub mod map;
 pub mod map_build;

@@ -43,6 +43,8 @@ pub struct Hooks {
     pub poll: fn(usize, Option<Duration>, &mut dyn FnMut()) -> usize,
     /// Ends a scheduler's wait in `poll`, or its next wait.
     pub wake: fn(usize),
+    /// Runs something that takes long on a thread that is no scheduler.
+    pub on_another_thread: fn(Box<dyn FnOnce() + Send>),
     pub port: PortHooks,
     pub node: NodeHooks,
 }
@@ -107,6 +109,7 @@ pub const DEFAULT: Hooks = Hooks {
     uses_old_code: |_, _| false,
     poll: crate::sched::parking::poll,
     wake: crate::sched::parking::wake,
+    on_another_thread: |job| job(),
     port: PortHooks {
         send: |_, _, _, _| Posted::Done,
         link: |_, _| false,

@@ -14,6 +14,7 @@
 pub mod bif;
 pub mod clock;
 pub mod dictionary;
+mod due_collections;
 pub mod exit;
 mod exit_progress;
 pub mod hooks;

@@ -211,6 +211,8 @@ pub struct RareState {
     pub async_dist: bool,
     pub saved_calls: Option<Box<SavedCalls>>,
     pub max_heap_size: Option<crate::limits::MaxHeap>,
+    /// A minor collection will do where [`flag::COLLECT`] is set.
+    pub(crate) minor_collection: bool,
     pub min_heap_size: usize,
     pub min_bin_vheap_size: usize,
     pub fullsweep_after: usize,
@@ -251,6 +253,7 @@ impl Default for RareState {
             async_dist: false,
             saved_calls: None,
             max_heap_size: None,
+            minor_collection: false,
             min_heap_size: 233,
             min_bin_vheap_size: 46_422,
             fullsweep_after: 65_535,
@@ -390,11 +393,6 @@ impl Proc {
     /// The process that spawned it; the first process has no parent.
     pub fn parent_pid(&self) -> Option<Term<'static>> {
         (self.pid != 0).then(|| Term::local_pid(self.parent.get()))
-    }
-    /// Whether a full collection was requested. The collector calls it, once: it clears the
-    /// request.
-    pub fn take_full_gc(&self) -> bool {
-        self.set_flag(flag::FULL_GC, false)
     }
     /// Has the process copy what it uses of these literals before it runs again, then call `done`
     /// with itself, or with `None` if it has ended.

@@ -567,14 +567,6 @@ impl Proc {
         }
         sits
     }
-    /// Requests a collection at the next safepoint, or before it runs again.
-    pub fn ask_for_gc(&self, full: bool) {
-        self.heap.ask_for_gc();
-        if full {
-            self.settle_messages();
-            self.set_flag(flag::FULL_GC, true);
-        }
-    }
 }
 
 /// Ends one `suspend_process` of the process `by`.

@@ -67,12 +67,17 @@ impl Proc {
     fn may_collect(&self) -> bool {
         !self.flag(flag::GC_OFF)
     }
-    /// The next task that can be done now.
-    pub(crate) fn next_task(&self) -> Option<SysTask> {
+    /// Adds a task that was taken, as the first to be done.
+    pub(crate) fn put_task_back(&self, p: Priority, t: SysTask) {
+        self.with_rare(|x| x.tasks.get_or_insert_default().by_priority[p as usize].push_front(t));
+        self.set_flag(flag::TASKS, true);
+    }
+    /// The next task that can be done now, and its priority.
+    pub(crate) fn next_task(&self) -> Option<(Priority, SysTask)> {
         let all = || self.with_rare(|x| x.tasks.as_deref_mut().and_then(SysTasks::take));
         while let Some((p, t)) = all() {
             if !t.collect || self.may_collect() {
-                return Some(t);
+                return Some((p, t));
             }
             self.with_rare(|x| x.tasks.get_or_insert_default().later.push((p, t)));
             self.set_flag(flag::TASKS_LATER, true);
@@ -126,7 +131,7 @@ mod tests {
         "ab".chars().for_each(|c| add(Priority::Low, c));
         "0123456789".chars().for_each(|c| add(Priority::Normal, c));
         add(Priority::Max, 'M');
-        while let Some(t) = p.next_task() {
+        while let Some((_, t)) = p.next_task() {
             (t.run)(Some(&p));
         }
         assert_eq!(*done.lock().unwrap(), "M01234567a89b");

@@ -3,7 +3,7 @@
 
 pub mod bit;
 mod events;
-mod gc;
+pub(crate) mod gc;
 pub mod module;
 pub mod session;
 mod settings;

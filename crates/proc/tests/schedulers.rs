@@ -72,7 +72,7 @@ fn done(p: &Proc) -> SliceEnd {
 }
 /// Has the scheduler collect the process, and run it again.
 fn collect(p: &Proc) -> SliceEnd {
-    p.set_flag(flag::FULL_GC, true);
+    p.set_flag(flag::COLLECT, true);
     SliceEnd::Yield
 }
 fn show(m: Term<'_>) -> String {

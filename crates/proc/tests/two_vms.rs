@@ -31,7 +31,7 @@ fn serve(p: &Proc) -> SliceEnd {
         let m = match p.peek() {
             Peek::Message(m) => m,
             Peek::Collect(_) => {
-                p.set_flag(flag::FULL_GC, true);
+                p.set_flag(flag::COLLECT, true);
                 return SliceEnd::Yield;
             }
             Peek::Later => return SliceEnd::Yield,

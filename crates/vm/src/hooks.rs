@@ -15,6 +15,7 @@ pub fn install() {
         uses_old_code: kvik_jit::uses_old_code,
         poll: kvik_port::check_io,
         wake: kvik_port::poll::wake,
+        on_another_thread: kvik_bifs::blocking_pool::run,
         port: kvik_port::processes::HOOKS,
         node: kvik_dist::HOOKS,
     });

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use kvik_heap::roots::Root;
 use kvik_heap::SuspendedState;
+use kvik_proc::process::flag;
 use kvik_proc::{bif, registry, trace, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
@@ -227,7 +228,15 @@ fn garbage_collect_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some(am::minor) => false,
         _ => return Err(p.badarg()),
     };
-    p.ask_for_gc(full);
+    if p.set_flag(flag::COLLECTED, false) {
+        return Ok(true.into());
+    }
     p.fetch_for_collection();
+    if p.collect_before(full) {
+        p.set_flag(flag::COLLECTED, true);
+        let again = kvik_code::export(am::erts_internal, am::garbage_collect, 1);
+        return Err(p.trap_in_next_turn(again, a));
+    }
+    p.ask_for_gc(full);
     Ok(true.into())
 }

@@ -86,7 +86,7 @@ fn finished<'h>(
     match r {
         Some(Ok(t)) => {
             let mut w = t.word();
-            if p.heap.gc_due() {
+            if p.heap.gc_due() && !collects_soon(p) {
                 // SAFETY: the result is the only term besides those on stack and in roots.
                 if !unsafe { super::stop::collect_now(p, &mut w, 1, 0) } {
                     return NONE;
@@ -110,6 +110,16 @@ fn finished<'h>(
             NONE
         }
     }
+}
+
+/// Ends the time slice with the next call if the collection that is due may take long.
+#[cold]
+fn collects_soon(p: &Proc) -> bool {
+    let soon = p.collect_after_turn();
+    if soon {
+        p.give_up_turn();
+    }
+    soon
 }
 
 /// The BIFs whose exceptions belong to the function that calls them.
@@ -179,7 +189,7 @@ pub extern "C" fn after_bif(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
         c if c != ErrorClass::Trap as u8 => return 0,
         _ => {}
     }
-    if p.heap.gc_due() && !p.heap.is_suspended() {
+    if p.heap.gc_due() && !p.heap.is_suspended() && !collects_soon(p) {
         // SAFETY: the arguments are in a root; nothing else is live but stack and roots.
         let kept = unsafe { super::stop::collect_now(p, regs.x_ptr(), 0, 0) };
         if !kept {

@@ -72,7 +72,9 @@ pub extern "C" fn yield_(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 
     check_roots(p, regs, live);
     // SAFETY: a safepoint, as above; the registers are terms.
     unsafe {
-        if p.heap.gc_due() && !p.heap.is_suspended() || !p.heap.has_room(live) {
+        let due = p.heap.gc_due() && !p.heap.is_suspended();
+        let wait = (due || p.heap.is_nearly_full()) && p.collect_after_turn();
+        if due && !wait || !p.heap.has_room(live) {
             collect_now(p, regs.x_ptr(), live, live);
         }
         p.heap.save_x(regs.x_ptr(), live);
@@ -114,6 +116,9 @@ pub unsafe extern "C" fn wait(p: *const Proc, regs: &Regs, extra: u64) -> NextPr
     // Bit 48 is set if `wait_timeout` has registered the wait already.
     if extra >> 48 == 0 {
         p.wait();
+    }
+    if p.heap.is_nearly_full() {
+        p.collect_after_turn();
     }
     p.heap.set_ip(address(extra));
     match kvik_proc::sched::to_next() {

@@ -19,8 +19,8 @@ pub const OFF_HEAP_QUEUE: u32 = 256;
 pub const HIBERNATING: u32 = 512;
 /// May access all ETS tables.
 pub const ETS_SUPER_USER: u32 = 2048;
-/// A full collection was requested.
-pub const FULL_GC: u32 = 1024;
+/// A collection was requested: see `crate::due_collections`.
+pub const COLLECT: u32 = 1024;
 /// Literals are to be copied: see `ColdState::literals`.
 pub const LITERALS: u32 = 4096;
 /// The same, once the suspended BIF is over, which holds terms itself.
@@ -64,7 +64,7 @@ pub const MORE: u32 = 1 << 31;
 /// Taking a message has side effects, so native code must not take one inline.
 pub const NOTICES_MESSAGES: u32 = SEQ | SAVES_CALLS;
 /// Requests of others, which it handles even while it waits.
-pub const CHORES: u32 = FULL_GC | LITERALS | TASKS;
+pub const CHORES: u32 = COLLECT | LITERALS | TASKS;
 /// States that must be handled before it runs.
 pub const UNREADY: u32 = WAITING | EXITING | SUSPENDED | CHORES;
 /// Flags cleared at the end of a `receive`.

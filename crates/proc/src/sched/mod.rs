@@ -10,6 +10,7 @@ pub mod histogram;
 mod idle_heaps;
 mod latency_sampler;
 mod local;
+mod long_collections;
 pub(crate) mod mailbox_latency;
 pub mod metrics_page;
 pub(crate) mod microstate;
@@ -68,6 +69,8 @@ enum Work {
     /// A signal that only this scheduler may send (see `kvik_sync::single_threaded`).
     Signal(u32, Signal),
     Raise(u32, Priority),
+    /// Another thread has collected a process's heap for this scheduler.
+    Collected(Box<long_collections::Collected>),
     /// A function that each scheduler calls.
     Call(Arc<dyn Fn() + Send + Sync>),
 }

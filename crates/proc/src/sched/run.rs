@@ -7,7 +7,9 @@ use std::time::Duration;
 use kvik_heap::Regs;
 use kvik_sync::{pin, EpochPin};
 
-use super::local::{Local, NEXT_CLOSED};
+use super::local::{note_collection, Local, NEXT_CLOSED};
+use super::long_collections::{self, Collected, Kind};
+use super::metrics_page::HistogramKind;
 use super::microstate_timing::{collecting, during, Microstate};
 use super::{all, online, scavenger, send_work, Work, IDLE, STOP};
 use crate::exit::Prepared;
@@ -34,31 +36,17 @@ const TIMERS: usize = 500;
 const ENDED: usize = 512;
 const LET_GO: usize = 256;
 
-/// A full collection between time slices. It also settles the mailbox: queued messages get their
-/// slots here rather than in the next receive.
-fn collect(t: &mut RunToken) -> kvik_heap::GcStats {
-    t.private().settle_messages();
-    t.private().note_collection();
-    let heard = t.private().gc_begins(true, 0);
+/// Collects between time slices.
+fn collect(t: &mut RunToken, full: bool) {
+    let heard = t.private().gc_begins(full, 0);
     let stats =
-        collecting(t.private().heap.sizes().block, || t.private_mut().heap.collect_parked(true));
+        collecting(t.private().heap.sizes().block, || t.private_mut().heap.collect_parked(full));
+    let p = t.private();
     if let Some(c) = heard {
-        t.private().gc_ended(c, &stats);
+        p.gc_ended(c, &stats);
     }
-    stats
-}
-
-/// Runs the system tasks that other processes requested of this one.
-#[cold]
-fn run_tasks(t: &mut RunToken) {
-    while let Some(task) = t.private().next_task() {
-        if task.collect {
-            let stats = collect(t);
-            // If the heap is too large, the process ends when its time slice comes.
-            let _ = t.private().check_heap(&stats);
-        }
-        (task.run)(Some(t.private()));
-    }
+    // If the heap is too large, the process ends before it runs.
+    let _ = p.check_heap(&stats);
 }
 
 /// Why processes should migrate from this scheduler to an idle one.
@@ -108,10 +96,25 @@ impl Local {
             Work::Timer(at, due) => self.timers.borrow_mut().add(at, due),
             Work::Forget(at, due) => self.timers.borrow_mut().remove(at, due),
             Work::Call(f) => f(),
+            Work::Collected(c) => self.take_back(*c),
             Work::Signal(pid, s) => {
                 deliver(pid, s);
             }
         }
+    }
+    /// Another thread has collected a process's heap.
+    fn take_back(&self, c: Collected) {
+        let p = c.process.private();
+        if let Some(stats) = c.stats {
+            if let Some(heard) = c.heard {
+                p.gc_ended(heard, &stats);
+            }
+            let _ = p.check_heap(&stats);
+            p.reductions.set(p.reductions.get().wrapping_add(stats.reductions()));
+        }
+        self.me.page.note(HistogramKind::Gc, c.took_ns, 1);
+        note_collection(p);
+        self.queues.borrow_mut().push(c.process);
     }
     /// A send from another thread does not wake the process in the unparked slot, so it must not
     /// stay there for long.
@@ -248,6 +251,12 @@ impl Loop {
                         t.private().set_flag(flag::WAITING, false);
                         return self.l.queues.borrow_mut().push(t);
                     }
+                    // Whatever collection was due.
+                    t.private().take_collection();
+                    let others = self.l.waiting();
+                    if long_collections::is_for_another(t.private(), Kind::ToFit, others) {
+                        return long_collections::give(t, Kind::ToFit, self.l.id);
+                    }
                     t.private_mut().heap.collect_to_fit();
                 }
                 if t.private().has_chores() {
@@ -289,7 +298,7 @@ impl Loop {
         let to = bound.checked_sub(1)? % online::active();
         (to != self.l.id).then_some(to)
     }
-    fn see_to_flags(&mut self, mut t: RunToken) -> Option<RunToken> {
+    fn see_to_flags(&mut self, t: RunToken) -> Option<RunToken> {
         let p = t.private();
         if p.is_exiting() {
             if trace::on() {
@@ -302,16 +311,14 @@ impl Loop {
             return None;
         }
         if p.flag(flag::TASKS) {
-            run_tasks(&mut t);
-            return Some(t);
+            return self.run_tasks(t);
         }
-        let full = p.take_full_gc().then(|| collect(&mut t));
-        let copied = t.private_mut().copy_literals();
-        if full.into_iter().chain(copied).any(|s| t.private().check_heap(&s).is_err()) {
-            self.end(t);
-            return None;
+        if let Some(full) = p.take_collection() {
+            return self.collect(t, full);
         }
-        let p = t.private();
+        if p.flag(flag::LITERALS) {
+            return self.copy_literals(t);
+        }
         if p.flag(flag::WAITING) && p.can_go_on() {
             p.set_flag(flag::WAITING, false);
         }
@@ -330,6 +337,47 @@ impl Loop {
             let t = if trace::on() { sysprof::park(t) } else { t.park() }?;
             t.private().handle_signals();
             return Some(t);
+        }
+        Some(t)
+    }
+    /// Collects between time slices, or has another thread do so: then the process is gone. A
+    /// full collection also settles the mailbox: queued messages get their slots here rather than
+    /// in the next receive.
+    fn collect(&mut self, mut t: RunToken, full: bool) -> Option<RunToken> {
+        if full {
+            t.private().settle_messages();
+        }
+        t.private().note_collection();
+        let kind = Kind::Usual { full };
+        if long_collections::is_for_another(t.private(), kind, self.l.waiting()) {
+            self.l.account(t.private());
+            long_collections::give(t, kind, self.l.id);
+            return None;
+        }
+        collect(&mut t, full);
+        Some(t)
+    }
+    fn copy_literals(&mut self, mut t: RunToken) -> Option<RunToken> {
+        if long_collections::is_for_another(t.private(), Kind::Literals, self.l.waiting()) {
+            self.l.account(t.private());
+            long_collections::give(t, Kind::Literals, self.l.id);
+            return None;
+        }
+        if let Some(stats) = t.private_mut().copy_literals() {
+            let _ = t.private().check_heap(&stats);
+        }
+        Some(t)
+    }
+    /// Runs the system tasks that other processes requested of this one.
+    #[cold]
+    fn run_tasks(&mut self, mut t: RunToken) -> Option<RunToken> {
+        while let Some((priority, mut task)) = t.private().next_task() {
+            if std::mem::take(&mut task.collect) {
+                t.private().put_task_back(priority, task);
+                t = self.collect(t, true)?;
+                continue;
+            }
+            (task.run)(Some(t.private()));
         }
         Some(t)
     }
