@@ -57,6 +57,7 @@ impl Proc {
     pub fn collect_before(&self, full: bool) -> bool {
         let is_long = self.heap.words_to_move(full) >= LONG_WORDS && !self.heap.is_suspended();
         if is_long {
+            self.heap.ask_for_gc();
             self.request(full);
         }
         is_long

@@ -7,6 +7,7 @@ use kvik_sync::ThreadId;
 
 use super::idle_heaps::IdleHeaps;
 use super::latency_sampler::LatencySampler;
+use super::long_collections::Ran;
 use super::microstate::SmallCollections;
 use super::queues::Queues;
 use super::wake_prefetch::WakePredictor;
@@ -59,6 +60,7 @@ pub(super) struct Local {
     pub exits: RefCell<VecDeque<ExitProgress>>,
     /// Processes whose heaps have much free space.
     pub idle_heaps: IdleHeaps,
+    pub ran: Cell<Ran>,
 }
 
 /// No process has this number.
@@ -102,6 +104,7 @@ impl Local {
             timers: RefCell::new(TimerQueue::new()),
             exits: RefCell::new(VecDeque::new()),
             idle_heaps: IdleHeaps::default(),
+            ran: Cell::default(),
         }));
         me.page.begin();
         mailbox_latency::record_on(Some(me.page));

@@ -253,8 +253,7 @@ impl Loop {
                     }
                     // Whatever collection was due.
                     t.private().take_collection();
-                    let others = self.l.waiting();
-                    if long_collections::is_for_another(t.private(), Kind::ToFit, others) {
+                    if self.l.gives_away(t.private(), Kind::ToFit) {
                         return long_collections::give(t, Kind::ToFit, self.l.id);
                     }
                     t.private_mut().heap.collect_to_fit();
@@ -349,16 +348,19 @@ impl Loop {
         }
         t.private().note_collection();
         let kind = Kind::Usual { full };
-        if long_collections::is_for_another(t.private(), kind, self.l.waiting()) {
+        if self.l.gives_away(t.private(), kind) {
             self.l.account(t.private());
             long_collections::give(t, kind, self.l.id);
             return None;
         }
-        collect(&mut t, full);
+        // A block that was only nearly full is collected when it is full.
+        if full || t.private().heap.gc_due() {
+            collect(&mut t, full);
+        }
         Some(t)
     }
     fn copy_literals(&mut self, mut t: RunToken) -> Option<RunToken> {
-        if long_collections::is_for_another(t.private(), Kind::Literals, self.l.waiting()) {
+        if self.l.gives_away(t.private(), Kind::Literals) {
             self.l.account(t.private());
             long_collections::give(t, Kind::Literals, self.l.id);
             return None;
