@@ -24,15 +24,19 @@ impl Heap {
         };
         young + stack + old + self.frag_words.get()
     }
+    /// Whether the block is so large that its collection may be long.
+    #[inline]
+    pub fn is_large(&self) -> bool {
+        distance(self.start.get(), self.end.get()) >= LONG_WORDS
+    }
     /// Whether the block is large and has so little room left that the next time slice may well
     /// fill it.
     #[inline]
     pub fn is_nearly_full(&self) -> bool {
-        let size = distance(self.start.get(), self.end.get());
-        size >= LONG_WORDS && self.has_little_room(size)
+        self.is_large() && self.has_little_room()
     }
-    fn has_little_room(&self, size: usize) -> bool {
-        let at_first = size - self.mature().min(size);
+    fn has_little_room(&self) -> bool {
+        let at_first = distance(self.high_water.get(), self.end.get());
         distance(self.htop.get(), self.stop.get()) < MARGIN_WORDS.min(at_first / MARGIN_PART)
     }
 }

@@ -401,34 +401,37 @@ impl Proc {
         self.set_flag(flag::LITERALS, true);
     }
     pub(crate) fn take_leaving_literals(&self) -> Option<LeavingLiterals> {
-        if !self.flag(flag::LITERALS | flag::LITERALS_LATER) {
+        if !self.flag(flag::LITERALS | flag::CHORES_LATER) {
             return None;
         }
-        self.set_flag(flag::LITERALS | flag::LITERALS_LATER, false);
+        self.set_flag(flag::LITERALS, false);
         self.with_rare(|x| x.literals.take())
     }
     /// Whether there are requests of others that it can handle now.
     #[inline]
     pub(crate) fn has_chores(&self) -> bool {
-        if self.flag(flag::LITERALS_LATER | flag::TASKS_LATER) {
+        if self.flag(flag::CHORES_LATER) {
             self.take_up_chores();
         }
         self.flag(flag::CHORES)
     }
     #[cold]
     fn take_up_chores(&self) {
-        if self.flag(flag::LITERALS_LATER) && !self.heap.is_suspended() {
-            self.set_flag(flag::LITERALS_LATER, false);
+        let copies = self.rare(|x| x.literals.is_some()) == Some(true);
+        let can_copy = !self.heap.is_suspended();
+        if copies && can_copy {
             self.set_flag(flag::LITERALS, true);
         }
-        self.take_up_tasks();
+        let tasks_left = self.take_up_tasks();
+        self.set_flag(flag::CHORES_LATER, tasks_left || copies && !can_copy);
     }
     /// Does what `ask_to_copy_literals` requested, while the process is not running. Returns the
     /// statistics of the collection, if there was one.
     pub(crate) fn copy_literals(&mut self) -> Option<kvik_heap::GcStats> {
         if self.heap.is_suspended() {
-            let asked = self.set_flag(flag::LITERALS, false);
-            self.set_flag(flag::LITERALS_LATER, asked || self.flag(flag::LITERALS_LATER));
+            if self.set_flag(flag::LITERALS, false) {
+                self.set_flag(flag::CHORES_LATER, true);
+            }
             return None;
         }
         let l = self.take_leaving_literals()?;

@@ -80,26 +80,29 @@ impl Proc {
                 return Some((p, t));
             }
             self.with_rare(|x| x.tasks.get_or_insert_default().later.push((p, t)));
-            self.set_flag(flag::TASKS_LATER, true);
+            self.set_flag(flag::CHORES_LATER, true);
         }
         self.set_flag(flag::TASKS, false);
         None
     }
-    /// Moves postponed tasks back, once they can be done.
-    pub(crate) fn take_up_tasks(&self) {
-        if !self.flag(flag::TASKS_LATER) || !self.may_collect() {
-            return;
+    /// Moves postponed tasks back, once they can be done. True if some are left.
+    pub(crate) fn take_up_tasks(&self) -> bool {
+        let later = |x: &SysTasks| !x.later.is_empty();
+        if self.rare(|x| x.tasks.as_deref().is_some_and(later)) != Some(true) {
+            return false;
         }
-        self.set_flag(flag::TASKS_LATER, false);
+        if !self.may_collect() {
+            return true;
+        }
         let later = self.with_rare(|x| std::mem::take(&mut x.tasks.get_or_insert_default().later));
         later.into_iter().for_each(|(p, t)| self.add_task(p, t));
+        false
     }
     /// The process ends: answers all its tasks without doing them.
     pub(crate) fn drop_tasks(&self) -> Dropped {
-        if !self.set_flag(flag::TASKS, false) && !self.flag(flag::TASKS_LATER) {
+        if !self.set_flag(flag::TASKS, false) && !self.flag(flag::CHORES_LATER) {
             return Dropped::None;
         }
-        self.set_flag(flag::TASKS_LATER, false);
         let Some(mut all) = self.with_rare(|x| x.tasks.take()) else { return Dropped::None };
         let later = std::mem::take(&mut all.later);
         let mut dropped = Dropped::None;

@@ -2,6 +2,7 @@
 
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
+use kvik_proc::process::flag;
 use kvik_proc::sched::microstate_timing::collecting;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
@@ -117,7 +118,7 @@ pub unsafe extern "C" fn wait(p: *const Proc, regs: &Regs, extra: u64) -> NextPr
     if extra >> 48 == 0 {
         p.wait();
     }
-    if p.heap.is_nearly_full() {
+    if p.flag(flag::LARGE_HEAP) && p.heap.is_nearly_full() {
         p.collect_after_turn();
     }
     p.heap.set_ip(address(extra));

@@ -23,17 +23,19 @@ pub const ETS_SUPER_USER: u32 = 2048;
 pub const COLLECT: u32 = 1024;
 /// Literals are to be copied: see `ColdState::literals`.
 pub const LITERALS: u32 = 4096;
-/// The same, once the suspended BIF is over, which holds terms itself.
-pub const LITERALS_LATER: u32 = 8192;
+/// There may be requests that must wait: to copy literals, until the suspended BIF is over, which
+/// holds terms itself, or to collect (`SysTasks::later`).
+pub const CHORES_LATER: u32 = 8192;
 /// It waits for a thread that does its work, and so counts as running.
 pub const HANDED_OFF: u32 = 16_384;
 /// It is to run on one scheduler only: `ColdState::bound`.
 pub const BOUND: u32 = 32_768;
 /// It has begun to end, and reports nothing any more.
 pub const ENDING: u32 = 65_536;
-/// There are system tasks to do, or postponed ones: `ColdState::tasks`.
+/// There are system tasks to do: `ColdState::tasks`.
 pub const TASKS: u32 = 131_072;
-pub const TASKS_LATER: u32 = 262_144;
+/// Its block was so large after the last collection that one may take long.
+pub const LARGE_HEAP: u32 = 262_144;
 /// It must not be collected on others' request.
 pub const GC_OFF: u32 = 524_288;
 /// It handles tokens of sequential tracing: see `crate::seq_trace`.

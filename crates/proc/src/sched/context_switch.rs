@@ -23,8 +23,7 @@ const SLOW_PATH_FLAGS: u32 = flag::EXITING
     | flag::PENDING
     | flag::DEFERS_MONITOR
     | flag::CHORES
-    | flag::LITERALS_LATER
-    | flag::TASKS_LATER
+    | flag::CHORES_LATER
     | flag::SPARE_MAILBOX;
 
 /// Called when the running process waits and its registers are saved. Returns the next process,

@@ -277,6 +277,9 @@ pub(crate) fn continue_exit_later(mut f: ExitProgress) {
 /// space or perhaps garbage, the process is re-examined once it may have gone idle.
 #[inline]
 pub fn note_collection(p: &Proc) {
+    if p.heap.is_large() != p.flag(flag::LARGE_HEAP) {
+        p.set_flag(flag::LARGE_HEAP, p.heap.is_large());
+    }
     if !p.flag(flag::IDLE_LISTED) && idle_heaps::has_room(p) {
         list_idle(p);
     }
