@@ -36,7 +36,7 @@ take_project() {
     sed -E "s|LIBRARY|Library_$name|; s|defp deps, do: \[\]|defp deps, do: [${deps%, }]|" "$elixir_here/erlang_mix.exs" >"$name/mix.exs"
   fi
   rm -f "$name/mix.lock" "$name/rebar.lock"
-  # Its package leaves out its authors' task, which as a dependency does not compile since Elixir 1.15.
+  # Its package leaves out its authors' task, which as a dependency does not compile under Elixir 1.20.
   [ "$name" != castore ] || [ "${2:-}" = tests ] || rm -rf castore/lib/mix
   for name in $needs $tests; do
     [ "$name" = phx_new ] || take_project "$name" || return 1
