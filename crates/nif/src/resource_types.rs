@@ -77,6 +77,9 @@ impl ResourceType {
         let s = self.state();
         (s.calls, s.owner.clone())
     }
+    pub fn has_destructor(&self) -> bool {
+        self.state().calls.dtor.is_some()
+    }
     /// Counts a destroyed resource; the last one of an unloaded library's type releases the
     /// library.
     pub fn lost_one(&self) {

@@ -1,5 +1,5 @@
-//! Resources: C memory behind magic references. The destructor runs when the last reference is
-//! dropped, on whatever thread that happens.
+//! Resources: C memory behind magic references. When the last reference is dropped, a scheduler runs
+//! the destructor between two time slices.
 
 use std::alloc::{alloc_zeroed, dealloc, Layout};
 use std::collections::HashMap;
@@ -52,6 +52,8 @@ pub struct NifResource {
     size: usize,
     numbers: [u32; 3],
     watching: Mutex<Watching>,
+    /// Its destructor runs or has run: only the memory is left to be freed.
+    destroyed: bool,
 }
 // SAFETY: the memory is C's to use as it sees fit; everything else does not change or is locked.
 unsafe impl Send for NifResource {}
@@ -71,19 +73,45 @@ impl NifResource {
     }
 }
 impl Drop for NifResource {
+    /// The destructor runs later, where nothing is locked: C may release a resource while it holds a
+    /// lock that the destructor takes, and the last term may go with a table's row.
     fn drop(&mut self) {
         forget_monitors(self);
+        if self.destroyed || !self.ty.has_destructor() {
+            return self.free();
+        }
+        let moved = NifResource {
+            ty: self.ty,
+            memory: self.memory,
+            size: self.size,
+            numbers: self.numbers,
+            watching: Mutex::default(),
+            destroyed: true,
+        };
+        let r = Arc::new(moved);
+        r.point_to_self();
+        kvik_proc::sched::call_between_slices(move || r.destroy());
+    }
+}
+impl NifResource {
+    /// Has C's pointer lead to this structure.
+    fn point_to_self(self: &Arc<NifResource>) {
+        // SAFETY: the head has room for a pointer, and C does not write there.
+        unsafe { self.memory.cast::<*const NifResource>().write(Arc::as_ptr(self)) }
+    }
+    fn destroy(&self) {
         let (calls, keep) = self.ty.calls();
         if let Some(dtor) = calls.dtor {
             let mut e = NifEnv::alone(keep.as_ref().map_or(ptr::null(), Arc::as_ptr));
             // SAFETY: the type's destructor, whose library is kept; nobody has the memory any more.
             unsafe { dtor(&mut e, self.data()) }
         }
+    }
+    fn free(&mut self) {
         if let Some(l) = layout(self.size) {
             // SAFETY: it was allocated with this layout.
             unsafe { dealloc(self.memory, l) }
         }
-        drop(keep);
         self.ty.lost_one();
     }
 }
@@ -99,10 +127,12 @@ pub extern "C" fn enif_alloc_resource(ty: TypePtr, size: usize) -> ResourcePtr {
     }
     ty.live.fetch_add(1, Ordering::AcqRel);
     let watching = Mutex::default();
-    let r = Arc::new(NifResource { ty, memory, size, numbers: next_ref(), watching });
+    let numbers = next_ref();
+    let r = Arc::new(NifResource { ty, memory, size, numbers, watching, destroyed: false });
+    r.point_to_self();
     let at = r.data();
-    // SAFETY: the head has room for a pointer. The count is C's until `enif_release_resource`.
-    unsafe { memory.cast::<*const NifResource>().write(Arc::into_raw(r)) };
+    // The count is C's until `enif_release_resource`.
+    std::mem::forget(r);
     ResourcePtr(at)
 }
 /// C's pointer to the memory of a resource. Only C and `enif_alloc_resource` make one.

@@ -73,6 +73,8 @@ enum Work {
     Collected(Box<long_collections::Collected>),
     /// A function that each scheduler calls.
     Call(Arc<dyn Fn() + Send + Sync>),
+    /// A function that this scheduler calls.
+    CallOnce(Box<dyn FnOnce() + Send>),
 }
 
 /// The part of a scheduler that other threads see. It has cache lines of its own, because the
@@ -265,6 +267,15 @@ pub fn raise(pid: u32, to: Priority) {
 pub fn call_on_each(f: impl Fn() + Send + Sync + 'static) {
     let f: Arc<dyn Fn() + Send + Sync> = Arc::new(f);
     (0..all().len()).for_each(|i| send_work(i, Work::Call(f.clone())));
+}
+
+/// Calls a function between two time slices: on this scheduler or, from another thread, on the first
+/// one. Before the schedulers have started it is called at once.
+pub fn call_between_slices(f: impl FnOnce() + Send + 'static) {
+    match ALL.get() {
+        Some(_) => send_work(local().map_or(0, |l| l.id), Work::CallOnce(Box::new(f))),
+        None => f(),
+    }
 }
 
 /// Gives work from a non-scheduler thread to a scheduler, preferably a sleeping one.

@@ -97,6 +97,7 @@ impl Local {
             Work::Forget(at, due) => self.timers.borrow_mut().remove(at, due),
             Work::Call(f) => f(),
             Work::Collected(c) => self.take_back(*c),
+            Work::CallOnce(f) => f(),
             Work::Signal(pid, s) => {
                 deliver(pid, s);
             }
