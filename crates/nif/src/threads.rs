@@ -1,13 +1,18 @@
-//! Locks, conditions, threads, and thread-specific data: those of the C library.
+//! Locks, conditions, threads, and thread-specific data: those of the C library, except for locks of
+//! readers and writers. As in OTP, the thread that unlocks one need not be the one that locked it (a
+//! process may go on elsewhere between two calls), and readers that come one after another do not
+//! keep a writer waiting; those of the C library break on the first and do the second.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
-use std::ffi::{c_char, c_int, c_void, CString};
+use std::ffi::{c_char, c_int, c_void, CStr, CString};
 use std::mem::zeroed;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
-use libc::{pthread_cond_t, pthread_mutex_t, pthread_rwlock_t, pthread_t};
+use libc::{pthread_cond_t, pthread_mutex_t, pthread_t};
+use parking_lot::lock_api::RawRwLock as _;
+use parking_lot::RawRwLock;
 
 use crate::pointers::{CStrPtr, In, InOut, Object, OutPointer};
 
@@ -18,7 +23,7 @@ fn name_of(name: CStrPtr) -> Option<CString> {
     (!name.is_null()).then(|| CString::new(name.bytes()).unwrap_or_default())
 }
 fn shown(name: &Option<CString>) -> *mut c_char {
-    name.as_ref().map_or(ptr::null_mut(), |n| n.as_ptr().cast_mut())
+    name.as_deref().unwrap_or(c"unknown").as_ptr().cast_mut()
 }
 
 /// A kind of lock: its structure and its functions. Operations on null pointers do nothing.
@@ -71,15 +76,54 @@ lock!(
     enif_cond_destroy,
     enif_cond_name
 );
-lock!(
-    RwLock,
-    pthread_rwlock_t,
-    libc::pthread_rwlock_init,
-    libc::pthread_rwlock_destroy,
-    enif_rwlock_create,
-    enif_rwlock_destroy,
-    enif_rwlock_name
-);
+
+pub struct RwLock {
+    raw: RawRwLock,
+    name: Option<CString>,
+}
+#[no_mangle]
+pub extern "C" fn enif_rwlock_create(name: CStrPtr) -> Object<RwLock> {
+    Object::boxed(RwLock { raw: RawRwLock::INIT, name: name_of(name) })
+}
+#[no_mangle]
+pub extern "C" fn enif_rwlock_destroy(lock: Object<RwLock>) {
+    // SAFETY: the interface's contract: `create` made it, and nobody uses it any more.
+    drop(unsafe { lock.unbox() });
+}
+#[no_mangle]
+pub extern "C" fn enif_rwlock_name(lock: Object<RwLock>) -> *mut c_char {
+    lock.get().map_or(ptr::null_mut(), |l| shown(&l.name))
+}
+/// 0, or `EINVAL` for a null pointer.
+fn with_raw(lock: Object<RwLock>, f: impl FnOnce(&RawRwLock)) -> c_int {
+    lock.get().map(|l| f(&l.raw)).map_or(INVALID, |()| 0)
+}
+#[no_mangle]
+pub extern "C" fn enif_rwlock_rlock(lock: Object<RwLock>) -> c_int {
+    with_raw(lock, |l| l.lock_shared())
+}
+#[no_mangle]
+pub extern "C" fn enif_rwlock_runlock(lock: Object<RwLock>) -> c_int {
+    // SAFETY: the interface's contract: it is locked for reading. By which thread is all the same.
+    with_raw(lock, |l| unsafe { l.unlock_shared() })
+}
+#[no_mangle]
+pub extern "C" fn enif_rwlock_rwlock(lock: Object<RwLock>) -> c_int {
+    with_raw(lock, |l| l.lock_exclusive())
+}
+#[no_mangle]
+pub extern "C" fn enif_rwlock_rwunlock(lock: Object<RwLock>) -> c_int {
+    // SAFETY: the interface's contract: it is locked for writing. By which thread is all the same.
+    with_raw(lock, |l| unsafe { l.unlock_exclusive() })
+}
+#[no_mangle]
+pub extern "C" fn enif_rwlock_tryrlock(lock: Object<RwLock>) -> c_int {
+    lock.get().map_or(INVALID, |l| tried(l.raw.try_lock_shared()))
+}
+#[no_mangle]
+pub extern "C" fn enif_rwlock_tryrwlock(lock: Object<RwLock>) -> c_int {
+    lock.get().map_or(INVALID, |l| tried(l.raw.try_lock_exclusive()))
+}
 
 /// Lock operations that call a function of the C library.
 macro_rules! operations {
@@ -96,14 +140,10 @@ operations! {
     enif_mutex_unlock(MutexLock) = libc::pthread_mutex_unlock;
     enif_cond_signal(Cond) = libc::pthread_cond_signal;
     enif_cond_broadcast(Cond) = libc::pthread_cond_broadcast;
-    enif_rwlock_rlock(RwLock) = libc::pthread_rwlock_rdlock;
-    enif_rwlock_runlock(RwLock) = libc::pthread_rwlock_unlock;
-    enif_rwlock_rwlock(RwLock) = libc::pthread_rwlock_wrlock;
-    enif_rwlock_rwunlock(RwLock) = libc::pthread_rwlock_unlock;
 }
 /// 0, or `EBUSY`.
-fn tried(r: c_int) -> c_int {
-    if r == 0 {
+fn tried(locked: bool) -> c_int {
+    if locked {
         0
     } else {
         BUSY
@@ -112,17 +152,8 @@ fn tried(r: c_int) -> c_int {
 #[no_mangle]
 pub extern "C" fn enif_mutex_trylock(lock: Object<MutexLock>) -> c_int {
     // SAFETY: `create` made it.
-    tried(lock.get().map_or(INVALID, |l| unsafe { libc::pthread_mutex_trylock(l.raw.get()) }))
-}
-#[no_mangle]
-pub extern "C" fn enif_rwlock_tryrlock(lock: Object<RwLock>) -> c_int {
-    // SAFETY: `create` made it.
-    tried(lock.get().map_or(INVALID, |l| unsafe { libc::pthread_rwlock_tryrdlock(l.raw.get()) }))
-}
-#[no_mangle]
-pub extern "C" fn enif_rwlock_tryrwlock(lock: Object<RwLock>) -> c_int {
-    // SAFETY: `create` made it.
-    tried(lock.get().map_or(INVALID, |l| unsafe { libc::pthread_rwlock_trywrlock(l.raw.get()) }))
+    let r = lock.get().map(|l| unsafe { libc::pthread_mutex_trylock(l.raw.get()) });
+    r.map_or(INVALID, |r| tried(r == 0))
 }
 #[no_mangle]
 pub extern "C" fn enif_cond_wait(cond: Object<Cond>, lock: Object<MutexLock>) {
@@ -162,6 +193,9 @@ pub extern "C" fn enif_tsd_get(key: c_int) -> *mut c_void {
     DATA.try_with(get).ok().flatten().unwrap_or(ptr::null_mut())
 }
 
+/// Stack of a thread beyond what C asked for: the C library keeps thread-specific data there.
+const SYSTEM_STACK_BYTES: usize = 8 * 1024;
+
 /// `ErlNifThreadOpts`: kilowords of stack; negative for the default.
 #[repr(C)]
 pub struct ThreadOpts {
@@ -195,6 +229,14 @@ pub type Tid = Option<&'static Thread>;
 thread_local! {
     static SELF: Cell<Tid> = const { Cell::new(None) };
 }
+/// The name that the system shows, cut to the length it takes.
+fn name_this_thread(name: &CStr) {
+    const MAX_BYTES: usize = 15;
+    let bytes = &name.to_bytes()[..name.count_bytes().min(MAX_BYTES)];
+    let name = CString::new(bytes).unwrap_or_default();
+    // SAFETY: a string that the call copies.
+    unsafe { libc::pthread_setname_np(libc::pthread_self(), name.as_ptr()) };
+}
 /// The start data of a new thread.
 struct Start {
     thread: &'static Thread,
@@ -205,6 +247,9 @@ extern "C" fn begin(start: *mut c_void) -> *mut c_void {
     let Start { thread: t, vm } = *unsafe { Box::from_raw(start.cast::<Start>()) };
     vm.join();
     SELF.set(Some(t));
+    if let Some(name) = &t.name {
+        name_this_thread(name);
+    }
     (t.start)(t.argument)
 }
 #[no_mangle]
@@ -225,7 +270,7 @@ pub extern "C" fn enif_thread_create(
         let mut attributes = zeroed();
         libc::pthread_attr_init(&mut attributes);
         if let Some(words) = opts.get().and_then(|o| usize::try_from(o.stack_size).ok()) {
-            let size = (words * 8 * 1024).max(64 * 1024);
+            let size = (words * 8 * 1024 + SYSTEM_STACK_BYTES).max(64 * 1024);
             libc::pthread_attr_setstacksize(&mut attributes, size);
         }
         let r = libc::pthread_create(t.id.as_ptr().cast(), &attributes, begin, start.cast());
