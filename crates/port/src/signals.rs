@@ -23,7 +23,8 @@ pub fn set(name: Atom, action: SignalAction) -> Option<()> {
 }
 
 /// Signal actions at VM start: a write to a closed pipe returns an error, and the signals that
-/// `erl_signal_server` knows go to it.
+/// `erl_signal_server` knows go to it. Programs inherit what is ignored, as in OTP: `SIGPIPE` and
+/// `SIGFPE`.
 pub fn init() -> kvik_env::Result<()> {
     let number = |name: &str| NAMES.iter().find(|(n, _)| *n == name).map(|(_, n)| *n);
     for name in ["sigterm", "sigusr1"] {
@@ -33,6 +34,7 @@ pub fn init() -> kvik_env::Result<()> {
     }
     // One that this program inherited as ignored would hide how programs end.
     signal::set(signal::SIGCHLD, SignalAction::Default)?;
+    signal::set(signal::SIGFPE, SignalAction::Ignore)?;
     signal::set(signal::SIGPIPE, SignalAction::Ignore)
 }
 

@@ -34,6 +34,7 @@ pub const SIGCONT: i32 = libc::SIGCONT;
 pub const SIGWINCH: i32 = libc::SIGWINCH;
 
 pub const SIGPIPE: i32 = libc::SIGPIPE;
+pub const SIGFPE: i32 = libc::SIGFPE;
 /// A child has ended.
 pub const SIGCHLD: i32 = libc::SIGCHLD;
 

@@ -120,7 +120,8 @@ impl Actions {
 }
 
 impl Attributes {
-    /// No signal blocked, none ignored, a session of its own.
+    /// No signal blocked, none ignored but those that OTP's programs find ignored, a session of its
+    /// own.
     fn new() -> Result<Attributes> {
         let mut a = MaybeUninit::uninit();
         let mut set = MaybeUninit::uninit();
@@ -133,6 +134,9 @@ impl Attributes {
             libc::sigfillset(set.as_mut_ptr());
             libc::sigdelset(set.as_mut_ptr(), libc::SIGKILL);
             libc::sigdelset(set.as_mut_ptr(), libc::SIGSTOP);
+            for ignored in [libc::SIGPIPE, libc::SIGFPE] {
+                libc::sigdelset(set.as_mut_ptr(), ignored);
+            }
             code(libc::posix_spawnattr_setsigdefault(&mut a.0, set.as_ptr()))?;
             let flags = libc::POSIX_SPAWN_SETSIGMASK as i16
                 | libc::POSIX_SPAWN_SETSIGDEF as i16
