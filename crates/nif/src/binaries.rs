@@ -6,6 +6,8 @@ use std::ptr;
 
 use kvik_etf::DecodeOpts;
 use kvik_heap::BinRef;
+use kvik_sys::alloc::may_fail;
+use kvik_term::word::HEAP_BIN_LIMIT;
 
 use crate::env::EnvPtr;
 use crate::pointers::{Array, CTerm, InOut, OutPointer, Word};
@@ -73,9 +75,14 @@ pub extern "C" fn enif_inspect_iolist_as_binary(
     1
 }
 
+/// Memory for C to write to; `None` if there is no more.
+fn writable(size: usize) -> Option<BinRef> {
+    may_fail(|| BinRef::for_foreign_code(size))
+}
+
 #[no_mangle]
 pub extern "C" fn enif_alloc_binary(size: usize, to: OutPointer<NifBinary>) -> c_int {
-    let Some(b) = BinRef::for_foreign_code(size) else { return 0 };
+    let Some(b) = writable(size) else { return 0 };
     to.put(owning(b, size));
     1
 }
@@ -88,10 +95,10 @@ pub fn take(b: &mut NifBinary) -> Option<BinRef> {
 #[no_mangle]
 pub extern "C" fn enif_realloc_binary(mut b: InOut<NifBinary>, size: usize) -> c_int {
     let Some(b) = b.get() else { return 0 };
-    let (done, new) = match take(b).map(|r| r.resize_for_foreign_code(size)) {
+    let (done, new) = match take(b).map(|r| may_fail(|| r.resize_for_foreign_code(size))) {
         Some(Ok(r)) => (true, Some(r)),
         old => {
-            let new = BinRef::for_foreign_code(size);
+            let new = writable(size);
             if let Some(n) = &new {
                 let before = &b.bytes()[..b.size.min(size)];
                 // SAFETY: fresh memory of `size` bytes; `before` is not longer, and still there.
@@ -112,17 +119,20 @@ pub extern "C" fn enif_realloc_binary(mut b: InOut<NifBinary>, size: usize) -> c
 }
 #[no_mangle]
 pub extern "C" fn enif_release_binary(mut b: InOut<NifBinary>) {
-    let Some(b) = b.get() else { return };
-    drop(take(b));
-    b.data = ptr::null_mut();
-    b.size = 0;
+    drop(b.get().and_then(take));
 }
 /// Makes a term of the bytes. A binary that the structure owned passes to the term, and stays
-/// readable.
+/// readable. A small one is copied, as in OTP, so that what C writes to it later is not in the term;
+/// the environment keeps it.
 #[no_mangle]
 pub extern "C" fn enif_make_binary(e: EnvPtr, mut b: InOut<NifBinary>) -> Word {
     let Some(b) = b.get() else { return crate::env::enif_make_badarg(e) };
     match take(b) {
+        Some(r) if b.size <= HEAP_BIN_LIMIT => {
+            let t = e.heap().binary(b.bytes());
+            e.heap().refc_binary(r, b.size);
+            t.word()
+        }
         Some(r) => e.heap().refc_binary(r, b.size).word(),
         None => e.heap().binary(b.bytes()).word(),
     }
@@ -130,7 +140,7 @@ pub extern "C" fn enif_make_binary(e: EnvPtr, mut b: InOut<NifBinary>) -> Word {
 #[no_mangle]
 pub extern "C" fn enif_make_new_binary(e: EnvPtr, size: usize, to: OutPointer<Word>) -> *mut u8 {
     let h = e.heap();
-    let t = if size > kvik_term::word::HEAP_BIN_LIMIT {
+    let t = if size > HEAP_BIN_LIMIT {
         let Some(b) = BinRef::for_foreign_code(size) else { return ptr::null_mut() };
         h.refc_binary(b, size)
     } else {
@@ -152,7 +162,10 @@ pub extern "C" fn enif_make_sub_binary(e: EnvPtr, t: CTerm, pos: usize, size: us
 #[no_mangle]
 pub extern "C" fn enif_term_to_binary(_: EnvPtr, t: CTerm, to: OutPointer<NifBinary>) -> c_int {
     let bytes = kvik_etf::encode(t.term(), kvik_bifs::etf::default_options(), 0);
-    to.put(owning(BinRef::from_bytes(&bytes), bytes.len()));
+    let Some(b) = writable(bytes.len()) else { return 0 };
+    // SAFETY: fresh memory of that many bytes.
+    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), b.data(), bytes.len()) };
+    to.put(owning(b, bytes.len()));
     1
 }
 /// Returns the bytes consumed, or 0 on failure.

@@ -15,10 +15,11 @@ pub extern "C" fn enif_alloc(size: usize) -> *mut c_void {
     // SAFETY: a plain call.
     unsafe { libc::malloc(size) }
 }
+/// Returns memory for size 0 too.
 #[no_mangle]
 pub extern "C" fn enif_realloc(p: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: the interface's contract: `enif_alloc` gave it.
-    unsafe { libc::realloc(p, size) }
+    unsafe { libc::realloc(p, size.max(1)) }
 }
 #[no_mangle]
 pub extern "C" fn enif_free(p: *mut c_void) {
@@ -100,13 +101,13 @@ pub fn copy_value(value: &[u8], mut to: OutBuffer, mut size: InOut<usize>) -> c_
     0
 }
 /// Like `getenv`: 0 if the value fits, 1 if not (`size` is then the size needed), -1 if it is
-/// unset.
+/// unset. The environment is that of `os:getenv/1`, which is not C's.
 #[no_mangle]
 pub extern "C" fn enif_getenv(key: CStrPtr, to: OutBuffer, size: InOut<usize>) -> c_int {
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    let key = std::ffi::OsStr::from_bytes(key.bytes());
-    let Some(value) = std::env::var_os(key).map(|v| v.into_vec()) else { return -1 };
-    copy_value(&value, to, size)
+    match kvik_port::env::read().get(key.bytes()) {
+        Some(value) => copy_value(value, to, size),
+        None => -1,
+    }
 }
 
 const TIME_ERROR: i64 = i64::MIN;

@@ -8,7 +8,7 @@ use std::ffi::{c_int, c_void, CStr, CString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::ptr;
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 use kvik_env::embedded;
 
@@ -22,8 +22,20 @@ fn dlopen(file: Option<&CStr>, flags: c_int) -> *mut c_void {
     unsafe { libc::dlopen(file.map_or(ptr::null(), CStr::as_ptr), flags) }
 }
 
+/// Has the C library read and write characters as the environment says, as OTP does at its start:
+/// libraries rely on that (`mbstowcs`, `nl_langinfo`). Other categories stay as in C.
+fn set_character_type() {
+    static SET: Once = Once::new();
+    SET.call_once(|| {
+        // SAFETY: the string is static. No other thread reads the locale: Rust does not, and this
+        // comes before the first library that could.
+        unsafe { libc::setlocale(libc::LC_CTYPE, c"".as_ptr()) };
+    });
+}
+
 /// Opens a library, or the program itself, with all symbols resolved; null with `dlerror` set where that fails.
 pub fn open(file: Option<&CStr>) -> *mut c_void {
+    set_character_type();
     // One of this executable's own files is loaded from memory.
     let own = file.and_then(embedded::real_path).and_then(Result::ok);
     if let Some(own) = own {

@@ -93,6 +93,18 @@ unsafe fn directive(rest: &mut &[u8], args: &mut Arguments) -> Directive {
     d
 }
 
+/// Pads to the width of a directive, on the right if it begins with `-`.
+fn padded(directive: &[u8], text: Vec<u8>) -> Vec<u8> {
+    let digits = directive.iter().skip_while(|c| !matches!(c, b'1'..=b'9'));
+    let digits = digits.take_while(|c| c.is_ascii_digit());
+    let width = digits.fold(0usize, |n, c| n.saturating_mul(10).saturating_add((c - b'0').into()));
+    let spaces = vec![b' '; width.saturating_sub(text.len())];
+    match directive.contains(&b'-') {
+        true => [text, spaces].concat(),
+        false => [spaces, text].concat(),
+    }
+}
+
 /// Formats one argument with the C library's function.
 fn with_c(size: usize, print: impl Fn(*mut c_char, usize) -> c_int) -> Vec<u8> {
     let mut out = vec![0u8; size];
@@ -121,7 +133,7 @@ unsafe fn formatted(format: &[u8], args: &mut Arguments) -> Vec<u8> {
             let mut d = directive(&mut rest, args);
             match d.letter {
                 b'%' => out.push(b'%'),
-                b'T' => out.extend(kvik_term::print::display(args.term())),
+                b'T' => out.extend(padded(&d.text, kvik_term::print::display(args.term()))),
                 b'p' => out.extend(format!("{:#018x}", args.word()).bytes()),
                 b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
                     let f: c_double = args.float();

@@ -13,7 +13,6 @@ use kvik_term::am;
 use crate::driver::callback::{new_timer, with};
 
 use crate::driver::interface::Data;
-use crate::misc::copy_value;
 use crate::pointers::{CStrPtr, InOut, OutBuffer, OutPointer};
 
 crate::address::by_address! {
@@ -44,8 +43,7 @@ pub extern "C" fn driver_alloc(size: usize) -> *mut c_void {
 }
 #[no_mangle]
 pub extern "C" fn driver_realloc(p: *mut c_void, size: usize) -> *mut c_void {
-    // SAFETY: the interface's contract: `driver_alloc` gave it.
-    unsafe { libc::realloc(p, size) }
+    crate::misc::enif_realloc(p, size)
 }
 #[no_mangle]
 pub extern "C" fn driver_free(p: *mut c_void) {
@@ -141,9 +139,7 @@ pub extern "C" fn driver_read_timer(port: Data, to: OutPointer<c_ulong>) -> c_in
 /// unset.
 #[no_mangle]
 pub extern "C" fn erl_drv_getenv(name: CStrPtr, to: OutBuffer, size: InOut<usize>) -> c_int {
-    let all = env::read();
-    let Some(value) = all.get(name.bytes()) else { return -1 };
-    copy_value(value, to, size)
+    crate::misc::enif_getenv(name, to, size)
 }
 #[no_mangle]
 pub extern "C" fn erl_drv_putenv(name: CStrPtr, value: CStrPtr) -> c_int {
