@@ -100,7 +100,7 @@ pub extern "C" fn enif_realloc_binary(mut b: InOut<NifBinary>, size: usize) -> c
         old => {
             let new = writable(size);
             if let Some(n) = &new {
-                let before = &b.bytes()[..b.size.min(size)];
+                let before = &b.bytes()[..b.bytes().len().min(size)];
                 // SAFETY: fresh memory of `size` bytes; `before` is not longer, and still there.
                 unsafe { ptr::copy_nonoverlapping(before.as_ptr(), n.data(), before.len()) }
             }
@@ -119,7 +119,11 @@ pub extern "C" fn enif_realloc_binary(mut b: InOut<NifBinary>, size: usize) -> c
 }
 #[no_mangle]
 pub extern "C" fn enif_release_binary(mut b: InOut<NifBinary>) {
-    drop(b.get().and_then(take));
+    let Some(b) = b.get() else { return };
+    // What has become a term stays readable, as in OTP.
+    if take(b).is_some() {
+        b.data = ptr::null_mut();
+    }
 }
 /// Makes a term of the bytes. A binary that the structure owned passes to the term, and stays
 /// readable. A small one is copied, as in OTP, so that what C writes to it later is not in the term;

@@ -95,7 +95,7 @@ impl BinaryPtr {
     /// # Safety
     /// The reference exists and has no other owner.
     pub unsafe fn take(self) -> Option<BinaryRef> {
-        (!self.is_null()).then_some(BinaryRef(self))
+        (!self.is_null()).then(|| BinaryRef(self))
     }
 }
 
@@ -135,6 +135,9 @@ pub extern "C" fn driver_alloc_binary(size: usize) -> BinaryPtr {
 }
 #[no_mangle]
 pub extern "C" fn driver_realloc_binary(b: BinaryPtr, size: usize) -> BinaryPtr {
+    if b.is_null() {
+        return driver_alloc_binary(size);
+    }
     let Some(n) = whole(size) else { return BinaryPtr::NULL };
     // SAFETY: the interface's contract: one of ours, that nobody else refers to.
     placed(unsafe { libc::realloc(b.counted().cast(), n) }.cast(), size)

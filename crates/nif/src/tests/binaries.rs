@@ -4,6 +4,9 @@ use std::mem::MaybeUninit;
 
 use super::{answer, array, c, in_out, Allocated};
 use crate::binaries::*;
+use crate::driver::binaries::{
+    driver_binary_get_refc, driver_free_binary, driver_realloc_binary, BinaryPtr,
+};
 use crate::env::enif_is_exception;
 use crate::pointers::{OutPointer, Word};
 
@@ -51,8 +54,13 @@ fn owned_binaries_grow_shrink_and_become_terms() {
     let w = enif_make_binary(e.ptr(), in_out(&mut b));
     assert_eq!(bytes_of(&e, w), Some(b.bytes().to_vec()));
     enif_release_binary(in_out(&mut b));
-    enif_release_binary(in_out(&mut b));
-    assert_eq!(b.bytes(), b"");
+    assert_eq!(bytes_of(&e, w), Some(b.bytes().to_vec()), "it stays readable");
+    let mut released = filled(|to| enif_alloc_binary(3, to)).unwrap();
+    enif_release_binary(in_out(&mut released));
+    enif_release_binary(in_out(&mut released));
+    assert_eq!(released.bytes(), b"");
+    assert_eq!(enif_realloc_binary(in_out(&mut released), 5), 1);
+    enif_release_binary(in_out(&mut released));
     assert_eq!(bytes_of(&e, w).map(|b| b.len()), Some(2), "the term has its own reference");
 }
 
@@ -107,4 +115,31 @@ fn terms_go_through_the_external_format() {
     let unknown = b"\x83\x77\x10nif: not an atom";
     assert_eq!(decode(unknown, 0x2000_0000), None, "safe");
     enif_release_binary(in_out(&mut b));
+}
+
+#[test]
+fn binaries_of_drivers_grow_from_none() {
+    let b = driver_realloc_binary(BinaryPtr::NULL, 3);
+    assert_eq!((b.bytes().len(), driver_binary_get_refc(b)), (3, 1));
+    let b = driver_realloc_binary(b, 100_000);
+    assert_eq!(b.bytes().len(), 100_000);
+    driver_free_binary(b);
+    driver_free_binary(BinaryPtr::NULL);
+}
+
+/// What is left of a binary that has become a term belongs to C.
+#[test]
+fn terms_keep_what_a_small_binary_held() {
+    let e = Allocated::new();
+    let mut b: NifBinary = filled(|to| enif_alloc_binary(8, to)).unwrap();
+    let (size, data) = (b.bytes().len(), b.bytes().as_ptr().cast_mut());
+    // SAFETY: the binary's own bytes, which the environment keeps from `enif_make_binary` on.
+    let w = unsafe {
+        data.write_bytes(b'a', size);
+        let w = enif_make_binary(e.ptr(), in_out(&mut b));
+        data.write_bytes(b'b', size);
+        w
+    };
+    enif_release_binary(in_out(&mut b));
+    assert_eq!((bytes_of(&e, w), b.bytes()), (Some(b"aaaaaaaa".to_vec()), &b"bbbbbbbb"[..]));
 }
