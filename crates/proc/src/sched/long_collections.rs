@@ -3,14 +3,11 @@
 //! runs. See `docs/internals/gc.md`.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard};
 
 use kvik_heap::long_collection::LONG_WORDS;
 use kvik_heap::GcStats;
 
-use super::local::Local;
-use super::run::REDUCTIONS;
 use super::{all, send_work, Work};
 use crate::clock;
 use crate::hooks::hooks;
@@ -25,7 +22,7 @@ const SOON_WORDS: usize = 8 * LONG_WORDS;
 /// that decodes JSON 15%).
 const ALWAYS_WORDS: usize = 64 * LONG_WORDS;
 /// Timers that are due by then count as processes that wait soon.
-const SOON_NS: u64 = 10_000_000;
+pub(super) const SOON_NS: u64 = 10_000_000;
 
 #[derive(Copy, Clone)]
 pub(super) enum Kind {
@@ -75,39 +72,31 @@ fn jobs() -> MutexGuard<'static, Jobs> {
 #[derive(Copy, Clone, Default)]
 pub(super) struct Ran {
     /// The process in question.
-    pid: u32,
-    /// Its reductions then.
-    reductions: u64,
+    pub pid: u32,
+    /// Its reductions then, in time slices.
+    pub own: u64,
     /// Time slices of all processes.
-    turns: u64,
+    pub all: u64,
 }
 
 impl Ran {
     /// Whether others ran since then about as often as this process.
-    fn others_until(self, now: Ran) -> bool {
-        let own = now.reductions.wrapping_sub(self.reductions) / REDUCTIONS as u64;
-        self.pid != now.pid || now.turns - self.turns > own + own / 8 + 4
+    pub fn others_until(self, now: Ran) -> bool {
+        let own = now.own.wrapping_sub(self.own);
+        self.pid != now.pid || now.all - self.all > own + own / 8 + 4
     }
 }
 
-impl Local {
-    /// Whether another thread should collect this heap.
-    pub(super) fn gives_away(&self, p: &Proc, kind: Kind) -> bool {
-        let full = !matches!(kind, Kind::Usual { full: false });
-        let words = p.heap.words_to_move(full);
-        if words < LONG_WORDS || p.heap.is_suspended() {
-            return false;
-        }
-        let turns = self.me.counters.turns.load(Relaxed);
-        let now = Ran { pid: p.pid(), reductions: p.reductions.get(), turns };
-        let others_ran = self.ran.replace(now).others_until(now);
-        self.waiting() > 0
-            || words >= SOON_WORDS && (others_ran || self.has_timer_soon())
-            || words >= ALWAYS_WORDS
+/// The most words that a collection between two time slices can move; 0 while there can be none.
+pub(super) fn words(p: &Proc, kind: Kind) -> usize {
+    match p.heap.is_suspended() {
+        true => 0,
+        false => p.heap.words_to_move(!matches!(kind, Kind::Usual { full: false })),
     }
-    fn has_timer_soon(&self) -> bool {
-        self.timers.borrow().next().is_some_and(|at| at < clock::now() + SOON_NS)
-    }
+}
+/// Whether another thread should do a long collection: others wait for the scheduler, or will soon.
+pub(super) fn is_for_another(words: usize, wait: bool, soon: impl FnOnce() -> bool) -> bool {
+    wait || words >= ALWAYS_WORDS || words >= SOON_WORDS && soon()
 }
 
 /// Has another thread collect the heap of a process that is between two time slices. As many

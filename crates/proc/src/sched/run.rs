@@ -4,11 +4,12 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use kvik_heap::long_collection::LONG_WORDS;
 use kvik_heap::Regs;
 use kvik_sync::{pin, EpochPin};
 
 use super::local::{note_collection, Local, NEXT_CLOSED};
-use super::long_collections::{self, Collected, Kind};
+use super::long_collections::{self, Collected, Kind, Ran};
 use super::metrics_page::HistogramKind;
 use super::microstate_timing::{collecting, during, Microstate};
 use super::{all, online, scavenger, send_work, Work, IDLE, STOP};
@@ -16,7 +17,7 @@ use crate::exit::Prepared;
 use crate::hooks::{hooks, SliceEnd};
 use crate::process::{flag, table, RunToken};
 use crate::signal::deliver;
-use crate::{clock, exit, sysprof, timer, trace};
+use crate::{clock, exit, sysprof, timer, trace, Proc};
 
 /// Reductions in a time slice.
 pub const REDUCTIONS: i64 = 4000;
@@ -254,7 +255,7 @@ impl Loop {
                     }
                     // Whatever collection was due.
                     t.private().take_collection();
-                    if self.l.gives_away(t.private(), Kind::ToFit) {
+                    if self.gives_away(t.private(), Kind::ToFit) {
                         return long_collections::give(t, Kind::ToFit, self.l.id);
                     }
                     t.private_mut().heap.collect_to_fit();
@@ -349,7 +350,7 @@ impl Loop {
         }
         t.private().note_collection();
         let kind = Kind::Usual { full };
-        if self.l.gives_away(t.private(), kind) {
+        if self.gives_away(t.private(), kind) {
             self.l.account(t.private());
             long_collections::give(t, kind, self.l.id);
             return None;
@@ -360,8 +361,21 @@ impl Loop {
         }
         Some(t)
     }
+    /// Whether another thread should collect this heap.
+    fn gives_away(&self, p: &Proc, kind: Kind) -> bool {
+        let words = long_collections::words(p, kind);
+        if words < LONG_WORDS {
+            return false;
+        }
+        let all = self.l.me.counters.turns.load(Relaxed);
+        let now = Ran { pid: p.pid(), own: p.reductions.get() / REDUCTIONS as u64, all };
+        let others_ran = self.l.ran.replace(now).others_until(now);
+        let timer = || self.l.timers.borrow().next();
+        let rings = || timer().is_some_and(|at| at < clock::now() + long_collections::SOON_NS);
+        long_collections::is_for_another(words, self.l.waiting() > 0, || others_ran || rings())
+    }
     fn copy_literals(&mut self, mut t: RunToken) -> Option<RunToken> {
-        if self.l.gives_away(t.private(), Kind::Literals) {
+        if self.gives_away(t.private(), Kind::Literals) {
             self.l.account(t.private());
             long_collections::give(t, Kind::Literals, self.l.id);
             return None;
