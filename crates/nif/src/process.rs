@@ -1,9 +1,10 @@
 //! Processes and ports: messages, names, liveness.
 
+use std::borrow::Cow;
 use std::ffi::c_int;
 
 use kvik_heap::OwnedTerm;
-use kvik_proc::{process, registry, signal};
+use kvik_proc::{process, registry, sched, signal};
 use kvik_term::{am, Term};
 
 use crate::abi::NifPid;
@@ -80,12 +81,19 @@ pub extern "C" fn enif_port_command(
     message: CTerm,
 ) -> c_int {
     let port = to.get().and_then(|t| t.term().as_local_port());
-    let bytes = kvik_port::iodata::bytes(message.term());
+    let bytes = kvik_port::iodata::bytes(message.term()).map(Cow::into_owned);
     let (Some(port), Some(bytes)) = (port, bytes) else { return 0 };
     let Some(port) = kvik_port::table::get(port) else { return 0 };
     // A destructor belongs to no process; its output counts as the port's owner's.
     let Some(me) = e.env().pid.or_else(|| port.owner()) else { return 0 };
-    port.command(me, &bytes, true);
+    let command = move || {
+        port.command(me, &bytes, true);
+    };
+    match sched::may_send() {
+        true => command(),
+        // The port's driver may answer.
+        false => sched::call_between_slices(command),
+    }
     if let Some(from) = from.get() {
         from.clear();
     }

@@ -68,6 +68,10 @@ pub(crate) fn who() -> Who {
 pub fn is_reserved() -> bool {
     STATE.load(Relaxed) >= RESERVED
 }
+/// Whether another thread makes all changes, so that this one must hand over what it sends.
+pub fn is_elsewhere() -> bool {
+    who() == Who::Other
+}
 /// Called before a task is started; settles the mode if undecided.
 #[inline]
 pub(crate) fn note_task_start() {

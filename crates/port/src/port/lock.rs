@@ -4,16 +4,21 @@
 //! that event finds the port locked; it sets a note and goes on, and the lock's holder serves the
 //! noted events before it unlocks. The holder checks for notes once more after unlocking, and a
 //! scheduler tries the lock once more after setting one: so one of the two sees the other's store.
+//!
+//! With one scheduler, another thread (one that starts programs, or runs a native function) that
+//! holds the lock does not serve events: the messages it sends go to the scheduler first, and what
+//! the scheduler itself then sends for the port would overtake them. It asks the scheduler to take
+//! the lock.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{fence, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-use kvik_proc::sysprof;
+use kvik_proc::{sched, sysprof};
 
 use crate::driver::Ready;
-use crate::poll;
 use crate::port::{Inner, Port};
+use crate::{poll, table};
 
 pub(crate) struct Lock {
     inner: Mutex<Inner>,
@@ -38,6 +43,9 @@ impl Lock {
     fn take_notes(&self) -> impl Iterator<Item = Ready> {
         let notes = self.notes.swap(0, Ordering::AcqRel);
         NOTES.into_iter().enumerate().filter(move |(i, _)| notes & 1 << i != 0).map(|(_, why)| why)
+    }
+    fn has_notes(&self) -> bool {
+        self.notes.load(Ordering::Relaxed) != 0
     }
     fn try_lock(&self) -> Option<MutexGuard<'_, Inner>> {
         match self.inner.try_lock() {
@@ -93,7 +101,7 @@ impl PortGuard<'_> {
 impl Drop for PortGuard<'_> {
     fn drop(&mut self) {
         let port = self.after.0;
-        while port.lock.notes.load(Ordering::Relaxed) != 0 {
+        while port.lock.has_notes() && sched::may_send() {
             for why in port.lock.take_notes() {
                 poll::with_buffer(|buffer| port.serve(self, why, buffer));
             }
@@ -107,8 +115,14 @@ impl Drop for After<'_> {
     fn drop(&mut self) {
         fence(Ordering::SeqCst);
         let port = self.0;
-        if port.lock.notes.load(Ordering::Relaxed) != 0 {
+        if !port.lock.has_notes() {
+            return;
+        }
+        if sched::may_send() {
             drop(port.lock.try_lock().map(|g| port.held(g)));
+        } else {
+            let id = port.id;
+            sched::call_between_slices(move || drop(table::get(id).as_deref().map(Port::lock)));
         }
     }
 }

@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use kvik_sync::inbox::{Inbox, InboxNode, Push};
-use kvik_sync::Parker;
+use kvik_sync::{single_threaded, Parker};
 
 use crate::hooks::hooks;
 use crate::process::{Priority, QueuedToken, RunToken};
@@ -276,6 +276,12 @@ pub fn call_between_slices(f: impl FnOnce() + Send + 'static) {
         Some(_) => send_work(local().map_or(0, |l| l.id), Work::CallOnce(Box::new(f))),
         None => f(),
     }
+}
+
+/// Whether signals that this thread sends go straight to their receivers. With one scheduler, those
+/// of other threads are handed to it, and what it sends itself may overtake them.
+pub fn may_send() -> bool {
+    !single_threaded::is_elsewhere()
 }
 
 /// Gives work from a non-scheduler thread to a scheduler, preferably a sleeping one.
