@@ -26,7 +26,8 @@ fn part(heap: Option<&Heap>, t: Term<'_>) -> Option<Part> {
     })
 }
 
-/// Reads at most `max` binaries of a list; returns the rest of the list.
+/// Reads at most `max` binaries of a list, but always the first; returns the rest of the list. An
+/// empty one has no part.
 #[no_mangle]
 pub extern "C" fn enif_inspect_iovec(
     mut e: EnvPtr,
@@ -38,18 +39,20 @@ pub extern "C" fn enif_inspect_iovec(
     let Some(to) = to.get() else { return 0 };
     let (mut parts, mut rest) = (Vec::new(), list.term());
     let heap = (!e.is_null()).then(|| e.heap());
-    while let Some(c) = rest.as_cons().filter(|_| parts.len() < max) {
+    let mut left = max.max(1);
+    while let Some(c) = rest.as_cons().filter(|_| left > 0) {
         let Some(p) = part(heap, c.head()) else { return 0 };
-        parts.push(p);
+        parts.extend(Some(p).filter(|p| p.len > 0));
+        left -= 1;
         rest = c.tail();
     }
     if !rest.is_list() {
         return 0;
     }
     tail.put(rest.word());
-    let filled = make(to, parts);
-    if let Some(e) = e.get() {
-        e.vectors.0.push(filled);
+    match e.get() {
+        Some(e) => e.vectors.make(to, parts),
+        None => make(to, parts),
     }
     1
 }

@@ -24,6 +24,8 @@ impl Part {
 const SMALL: usize = 16;
 /// Flag: the structure was allocated here.
 const MADE: c_int = 1;
+/// Flag: an environment frees it.
+const OWNED: c_int = 2;
 
 /// `ErlNifIOVec`. `parts` keeps the bytes alive; `iov` points to their addresses.
 #[repr(C)]
@@ -58,54 +60,67 @@ impl Vector {
         self.parts = Box::into_raw(Box::new(Parts { parts, vectors }));
     }
 }
-/// Fills in the C structure at `to`, or allocates one if that is null.
-pub fn make(to: &mut *mut Vector, parts: Vec<Part>) -> Filled {
-    // SAFETY: the interface's contract: null, or a structure of the caller's.
-    match unsafe { to.as_mut() } {
-        Some(v) => v.fill(parts, 0),
-        None => {
-            // SAFETY: all zero is such a structure: numbers, and pointers that are null.
-            let mut v = Box::new(unsafe { std::mem::zeroed::<Vector>() });
-            v.fill(parts, MADE);
-            *to = Box::into_raw(v);
+/// Fills in the C structure at `to`, or allocates one if that is null. C frees it.
+pub fn make(to: &mut *mut Vector, parts: Vec<Part>) {
+    fill(to, parts, 0);
+}
+fn fill(to: &mut *mut Vector, parts: Vec<Part>, flags: c_int) -> &mut Vector {
+    // SAFETY: all zero is such a structure: numbers, and pointers that are null.
+    let new = || Box::into_raw(Box::new(unsafe { std::mem::zeroed::<Vector>() }));
+    let made = to.is_null();
+    if made {
+        *to = new();
+    }
+    // SAFETY: the interface's contract: a structure of the caller's, or else the new one.
+    let v = unsafe { &mut **to };
+    v.fill(parts, flags | if made { MADE } else { 0 });
+    v
+}
+
+/// What an environment frees of a vector. C's own structure may be gone before that: it mostly is a
+/// local variable of the native function.
+struct Filled {
+    parts: *mut Parts,
+    /// Null: the structure is C's.
+    made: *mut Vector,
+}
+impl Drop for Filled {
+    fn drop(&mut self) {
+        // SAFETY: `fill` has allocated them, and `enif_free_iovec` leaves them to the environment.
+        unsafe {
+            drop(Box::from_raw(self.parts));
+            if !self.made.is_null() {
+                drop(Box::from_raw(self.made));
+            }
         }
     }
-    Filled(*to)
 }
-/// A vector that [`make`] has filled in.
-pub struct Filled(*mut Vector);
 
 /// Vectors that an environment must free.
 #[derive(Default)]
-pub struct Vectors(pub Vec<Filled>);
-impl Drop for Vectors {
-    fn drop(&mut self) {
-        // SAFETY: `make` has filled them in; the interface's contract: C frees none of those, and its
-        // own structures live as long as the environment.
-        self.0.iter().for_each(|v| unsafe { free(v.0) })
-    }
-}
-
-/// # Safety
-/// [`make`] has filled it in, and there are no other users any more.
-unsafe fn free(v: *mut Vector) {
-    // SAFETY: as the caller says.
-    unsafe {
-        let parts = std::mem::replace(&mut (*v).parts, ptr::null_mut());
-        if !parts.is_null() {
-            drop(Box::from_raw(parts));
-        }
-        if (*v).flags & MADE != 0 {
-            drop(Box::from_raw(v));
-        }
+pub struct Vectors(Vec<Filled>);
+impl Vectors {
+    /// Like [`make`], for one that lives as long as the environment.
+    pub fn make(&mut self, to: &mut *mut Vector, parts: Vec<Part>) {
+        let v = fill(to, parts, OWNED);
+        let made = if v.flags & MADE != 0 { ptr::from_mut(v) } else { ptr::null_mut() };
+        self.0.push(Filled { parts: v.parts, made });
     }
 }
 
 /// Frees a vector that no environment owns.
 #[no_mangle]
 pub extern "C" fn enif_free_iovec(mut v: InOut<Vector>) {
-    if let Some(v) = v.get() {
-        // SAFETY: the interface's contract: `enif_inspect_iovec` has filled it in, and C gives it up.
-        unsafe { free(v) }
+    let Some(v) = v.get().filter(|v| v.flags & OWNED == 0) else { return };
+    let (parts, made) = (std::mem::replace(&mut v.parts, ptr::null_mut()), v.flags & MADE != 0);
+    let v = ptr::from_mut(v);
+    // SAFETY: the interface's contract: `enif_inspect_iovec` has filled it in, and C gives it up.
+    unsafe {
+        if !parts.is_null() {
+            drop(Box::from_raw(parts));
+        }
+        if made {
+            drop(Box::from_raw(v));
+        }
     }
 }

@@ -133,3 +133,27 @@ fn vectors_of_lists_share_large_binaries() {
     drop(e);
     assert_eq!(q.parts()[2..], [&b"small"[..], &large, b"more"]);
 }
+
+#[test]
+fn environment_outlives_the_structure_of_the_caller() {
+    let (e, q) = (Allocated::new(), Owned::new());
+    let items = [&b"one"[..], b"", &[7; 100]].map(|b| c(binary_term(&e, b)));
+    let list = enif_make_list_from_array(e.ptr(), array(&items), 3);
+    // As in a native function that returns: its memory is another's when the environment ends.
+    let mut room = Box::new(std::mem::MaybeUninit::<Vector>::zeroed());
+    let mut v = room.as_mut_ptr();
+    let rest = answer::<Word>(|to| enif_inspect_iovec(e.ptr(), 0, c(list), to, in_out(&mut v)));
+    let head = |w| answer::<Word>(|to| enif_get_list_cell(e.ptr(), c(w), to, OutPointer::NULL));
+    assert_eq!(rest.and_then(head), Some(items[1].word()), "at least one");
+    let rest = answer::<Word>(|to| enif_inspect_iovec(e.ptr(), 9, c(list), to, in_out(&mut v)));
+    assert_eq!(rest, Some(kvik_term::word::NIL));
+    // SAFETY: it was filled in, and is there until it is overwritten.
+    unsafe {
+        assert_eq!((*v).parts().map(|(p, size)| (p.len(), size)), Some((2, 103)));
+        assert_eq!(enif_ioq_enqv(q.ptr(), input(&*v), 0), 1);
+        enif_free_iovec(InOut::new(v));
+        v.write_bytes(0xff, 1);
+    }
+    drop(e);
+    assert_eq!(q.parts(), [&b"one"[..], &[7; 100]]);
+}
