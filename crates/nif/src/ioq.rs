@@ -13,14 +13,15 @@ use crate::env::EnvPtr;
 use crate::iovec::{make, Part, Vector};
 use crate::pointers::{CTerm, In, InOut, OutPointer, Word};
 
-/// A binary's bytes, shared if they are off-heap.
+/// A binary's bytes, shared if they are off-heap. Before 27 a few bits pass for an empty binary.
 fn part(heap: Option<&Heap>, t: Term<'_>) -> Option<Part> {
-    let bits = t.as_bits().filter(|b| b.is_binary())?;
+    let passes = |n: usize| n < 8 && kvik_release::current().number < 27;
+    let bits = t.as_bits().filter(|b| b.is_binary() || passes(b.bit_len()))?;
     let shared = heap.and_then(|h| h.off_heap_of(t)).filter(|(_, at, _)| at % 8 == 0);
     Some(match shared {
         Some((binary, at, len)) => Part { binary, at: at / 8, len: len / 8 },
         None => {
-            let bytes = bits.to_bytes();
+            let bytes = bits.slice(0, bits.bit_len() & !7).to_bytes();
             Part { binary: BinRef::from_bytes(&bytes), at: 0, len: bytes.len() }
         }
     })

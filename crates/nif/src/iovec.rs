@@ -60,14 +60,15 @@ impl Vector {
         self.parts = Box::into_raw(Box::new(Parts { parts, vectors }));
     }
 }
-/// Fills in the C structure at `to`, or allocates one if that is null. C frees it.
+/// Fills in the C structure at `to`, or allocates one if that is null, or too small for OTP. C frees
+/// it.
 pub fn make(to: &mut *mut Vector, parts: Vec<Part>) {
     fill(to, parts, 0);
 }
 fn fill(to: &mut *mut Vector, parts: Vec<Part>, flags: c_int) -> &mut Vector {
     // SAFETY: all zero is such a structure: numbers, and pointers that are null.
     let new = || Box::into_raw(Box::new(unsafe { std::mem::zeroed::<Vector>() }));
-    let made = to.is_null();
+    let made = to.is_null() || parts.len() >= SMALL;
     if made {
         *to = new();
     }
