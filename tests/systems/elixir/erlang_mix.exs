@@ -5,7 +5,26 @@ defmodule LIBRARY.MixProject do
 
   def project do
     {name, keys} = description()
-    [app: name, version: version(keys[:vsn]), language: :erlang, deps: deps(), erlc_options: [:debug_info]]
+    # A parse transform may call applications that the library does not name, which rebar3 has in its code path.
+    compiler = [erlc_options: [:debug_info], prune_code_paths: false]
+    [app: name, version: version(keys[:vsn]), language: :erlang, deps: deps()] ++ compiler ++ aliases()
+  end
+
+  # rebar3 compiles these before the others, which may call them from a parse transform.
+  defp aliases do
+    with {:ok, settings} <- :file.consult("rebar.config"),
+         [_ | _] = files <- settings[:erl_first_files] do
+      [aliases: ["compile.erlang": [fn _ -> compile_first(files) end, "compile.erlang"]]]
+    else
+      _ -> []
+    end
+  end
+
+  defp compile_first(files) do
+    File.mkdir_p!(Mix.Project.compile_path())
+    out = to_charlist(Mix.Project.compile_path())
+    for file <- files, do: {:ok, _} = :compile.file(file, [:debug_info, i: ~c"include", outdir: out])
+    Code.prepend_path(Mix.Project.compile_path())
   end
 
   def application do
