@@ -196,7 +196,10 @@ fn open_port_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
     };
     Ok(match Port::open(owner, &what, &o, link) {
-        Ok(port) => Term::local_port(port.id),
+        Ok(port) => match port.open_reference() {
+            Some(n) => p.heap.ref_of_numbers(n),
+            None => Term::local_port(port.id),
+        },
         Err(OpenError::Badarg) => am::badarg.into(),
         Err(OpenError::SystemLimit) => am::system_limit.into(),
         Err(OpenError::Posix(e)) => Atom::intern(e.name()).unwrap_or(am::einval).into(),

@@ -164,6 +164,10 @@ impl<T> Object<T> {
 pub struct Array<T>(*const T);
 
 impl<T> Array<T> {
+    /// As `slice`; `None` for a null pointer.
+    pub fn bytes(&self, n: usize) -> Option<&[T]> {
+        (!self.0.is_null()).then(|| self.slice(n))
+    }
     pub fn slice(&self, n: usize) -> &[T] {
         if self.0.is_null() || n == 0 {
             return &[];

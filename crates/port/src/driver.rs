@@ -105,10 +105,6 @@ pub trait Driver: Send {
     fn drains_on(&self, why: Ready) -> bool {
         why == Ready::Output
     }
-    /// Whether its queue is written even after the driver has ended the port for an error.
-    fn drains_after_failure(&self) -> bool {
-        false
-    }
     /// Whether it may be written to while it is busy (`force`).
     fn carries_force(&self) -> bool {
         self.carries_packets()
@@ -116,6 +112,10 @@ pub trait Driver: Send {
     /// Processes that it monitors.
     fn monitors(&self) -> Vec<u32> {
         Vec::new()
+    }
+    /// The reference of the message `{Ref, PortOrError}` that `open_port` waits for.
+    fn open_reference(&self) -> Option<[u32; 3]> {
+        None
     }
     /// The driver itself, for callers that know its type.
     fn as_any(&mut self) -> Option<&mut dyn std::any::Any> {

@@ -9,14 +9,17 @@ use std::sync::Arc;
 
 use kvik_env::clock::Instant;
 use kvik_env::Errno;
+use kvik_heap::OwnedTerm;
 use kvik_port::driver::{Exit, Flow};
 use kvik_port::port::trace_events::calling_back;
 use kvik_port::port::Core;
-use kvik_term::am;
+use kvik_proc::signal::{self, Signal};
+use kvik_term::{am, Term};
 
 use crate::driver::interface::{port_number, port_pointer, Data, Entry, OfData};
 use crate::driver::library::{DriverLibrary, Running};
 use crate::driver::ports::PortState;
+use crate::lock::lock;
 
 /// Results of a failed `start`.
 const GENERAL: isize = -1;
@@ -111,6 +114,14 @@ pub struct Linked {
     /// `control` returns binaries.
     pub binaries: bool,
     pub os_pid: Option<i32>,
+    /// The callback is made for a process, which `driver_caller` tells.
+    pub by_process: bool,
+    /// What `open_port` has returned for the port that `erl_drv_init_ack` will start.
+    pub opening: Option<[u32; 3]>,
+    /// The process that opened the port.
+    pub opener: u32,
+    /// Nothing was told to the process that waits for `opening`.
+    pub is_unacknowledged: bool,
     pub state: Option<Arc<PortState>>,
     pub id: u32,
 }
@@ -130,6 +141,10 @@ impl Linked {
             timer_due: None,
             binaries: false,
             os_pid: None,
+            by_process: false,
+            opening: None,
+            opener: 0,
+            is_unacknowledged: false,
             state: None,
             id: 0,
         }
@@ -143,7 +158,7 @@ impl Linked {
     fn with_running(&mut self, core: &mut Core, f: impl FnOnce(&mut Running, &mut Core)) -> Flow {
         let mut running = self.start_running(core);
         f(&mut running, core);
-        self.end_running(running)
+        self.end_running(core, running)
     }
     fn start_running(&self, core: *mut Core) -> Running {
         Running {
@@ -155,18 +170,33 @@ impl Linked {
             binaries: self.binaries,
             os_pid: self.os_pid,
             acknowledged: None,
+            by_process: self.by_process,
             time_slice_percent: 0,
             outer: RUNNING.get(),
         }
     }
-    fn end_running(&mut self, r: Running) -> Flow {
+    fn end_running(&mut self, core: &mut Core, r: Running) -> Flow {
         (self.timer, self.timer_due) = (r.timer, r.timer_due);
         (self.binaries, self.os_pid) = (r.binaries, r.os_pid);
         if let Some(data) = r.acknowledged {
-            match failure(data) {
-                Some(exit) => return Err(exit),
-                None => self.data = data,
+            match data {
+                Ok(data) => self.data = data,
+                // In `start`, as if it had returned that.
+                Err(exit) if !self.is_unacknowledged => return Err(exit),
+                Err(exit) => {
+                    self.acknowledge(exit.term());
+                    core.unlink_owner();
+                    return Err(Exit::Normal);
+                }
             }
+            self.acknowledge(Term::local_port(core.id));
+        }
+        if r.exit.is_some() {
+            // What a driver has queued is dropped when it ends its open port.
+            if let Some(state) = self.state.as_ref().filter(|_| core.is_open()) {
+                lock(&state.queue).clear();
+            }
+            self.acknowledge(Term::local_port(core.id));
         }
         r.exit.map_or(Ok(()), Err)
     }
@@ -181,7 +211,26 @@ impl Linked {
         let r = calling_back(|| f(self.lib.entry, self.data));
         RUNNING.set(before);
         drop(guard);
-        (r, self.end_running(running))
+        (r, self.end_running(core, running))
+    }
+    /// Runs a callback for a process.
+    pub fn running_for_caller<R>(
+        &mut self,
+        core: &mut Core,
+        f: impl FnOnce(&Entry, Data) -> R,
+    ) -> (R, Flow) {
+        self.by_process = true;
+        let result = self.running(core, f);
+        self.by_process = false;
+        result
+    }
+    /// Sends `{Ref, Result}` to the process whose `open_port` waits for it.
+    pub fn acknowledge(&mut self, result: Term<'static>) {
+        let Some(n) = self.opening.filter(|_| std::mem::take(&mut self.is_unacknowledged)) else {
+            return;
+        };
+        let m = OwnedTerm::build(16, |h| h.tuple(&[h.ref_of_numbers(n), result]));
+        signal::deliver(self.opener, Signal::Message(m));
     }
     /// Runs a callback that takes only the driver's data.
     pub fn call_back(&mut self, core: &mut Core, which: fn(&Entry) -> OfData) -> Flow {

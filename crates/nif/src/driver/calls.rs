@@ -8,7 +8,7 @@ use kvik_env::Errno;
 use kvik_port::driver::Exit;
 use kvik_port::env;
 use kvik_port::poll;
-use kvik_term::am;
+use kvik_term::Term;
 
 use crate::driver::callback::{new_timer, with};
 
@@ -97,16 +97,15 @@ pub extern "C" fn set_busy_port(port: Data, on: c_int) {
 pub extern "C" fn set_port_control_flags(port: Data, flags: c_int) {
     with(port, |r, _| r.binaries = flags & 1 != 0);
 }
-/// `ErlDrvTermData`: a term.
+/// `ErlDrvTermData`, a term: nil in callbacks that no process has caused.
 #[no_mangle]
 pub extern "C" fn driver_caller(port: Data) -> u64 {
-    let pid = with(port, |_, core| kvik_term::Term::local_pid(core.caller).word());
-    pid.unwrap_or(kvik_term::Term::atom(am::undefined).word())
+    let pid = with(port, |r, core| r.by_process.then(|| Term::local_pid(core.caller)));
+    pid.flatten().unwrap_or(Term::NIL).word()
 }
 #[no_mangle]
 pub extern "C" fn driver_connected(port: Data) -> u64 {
-    let pid = with(port, |_, core| kvik_term::Term::local_pid(core.owner()).word());
-    pid.unwrap_or(kvik_term::Term::atom(am::undefined).word())
+    with(port, |_, core| Term::local_pid(core.owner())).unwrap_or(Term::NIL).word()
 }
 
 /// A port has one timer: setting it replaces the previous one.

@@ -30,6 +30,8 @@ struct Selected {
     write: bool,
     /// Whether it is in the poll set.
     polled: bool,
+    /// Always ready, as an ordinary file is: not polled, but reported again as long as it is selected.
+    is_always_ready: bool,
 }
 
 fn selected() -> MutexGuard<'static, HashMap<c_int, Selected>> {
@@ -46,9 +48,17 @@ impl Selected {
         let wanted = self.read || self.write;
         let home = fd as usize;
         let fine = match (self.polled, wanted) {
-            (false, true) => {
-                poll::add(home, fd, Source::Library, fd as u32, i).is_ok_and(|always| !always)
+            (false, true) if self.is_always_ready => {
+                poll::again(home, Source::Library, fd as u32);
+                return true;
             }
+            (false, true) => match poll::add(home, fd, Source::Library, fd as u32, i) {
+                Ok(true) => {
+                    self.is_always_ready = true;
+                    return true;
+                }
+                added => added.is_ok(),
+            },
             (true, true) => poll::modify(home, fd, Source::Library, fd as u32, i).is_ok(),
             (true, false) => {
                 poll::remove(home, fd);
@@ -81,6 +91,9 @@ pub fn ready(fd: c_int, read: bool, write: bool, hangup: bool) -> bool {
         if is {
             port.ready(Ready::Selected { fd, output }, &mut []);
         }
+    }
+    if selected().get(&fd).is_some_and(|s| s.is_always_ready && (s.read || s.write)) {
+        poll::again(fd as usize, Source::Library, fd as u32);
     }
     true
 }
@@ -115,7 +128,8 @@ pub extern "C" fn driver_select(port: Data, fd: *mut c_void, mode: c_int, on: c_
 }
 fn select(port: u32, fd: c_int, mode: c_int) -> c_int {
     let mut all = selected();
-    let new = || Selected { port, read: false, write: false, polled: false };
+    let new =
+        || Selected { port, read: false, write: false, polled: false, is_always_ready: false };
     let s = all.entry(fd).or_insert_with(new);
     // If it was another port's, that one has closed it and the number was reused.
     s.port = port;

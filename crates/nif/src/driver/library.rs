@@ -63,7 +63,9 @@ pub struct Running {
     pub binaries: bool,
     pub os_pid: Option<i32>,
     /// The argument of `erl_drv_init_ack`.
-    pub acknowledged: Option<Data>,
+    pub acknowledged: Option<Result<Data, Exit>>,
+    /// See [`Linked::by_process`].
+    pub by_process: bool,
     /// The percentage of a time slice that the callback reported.
     pub time_slice_percent: c_int,
     /// The port whose callback encloses this one.

@@ -4,8 +4,10 @@
 use std::ffi::{c_char, c_int, c_uint};
 use std::ptr;
 
+use kvik_heap::build::next_ref;
 use kvik_port::driver::{ControlReply, Driver, Flow, Ready};
 use kvik_port::port::Core;
+use kvik_term::Term;
 
 use crate::driver::binaries::{BinaryPtr, BinaryRef};
 use crate::driver::callback::{failure, Linked};
@@ -17,8 +19,9 @@ use crate::lock::lock;
 /// Size of the buffer that `control` and `call` may reply in.
 const REPLY_BUFFER_BYTES: usize = 64;
 
-/// A port flag of `ErlDrvEntry`.
+/// Port flags of `ErlDrvEntry`.
 const SOFT_BUSY: c_int = 2;
+const USE_INIT_ACK: c_int = 8;
 
 impl Linked {
     /// Handles the queued events in order, until one ends the port.
@@ -81,7 +84,7 @@ impl Driver for Linked {
         let port = port_pointer(core.id);
         // The driver may write to its copy.
         let mut command = self.command.as_bytes_with_nul().to_vec();
-        let (data, flow) = self.running(core, |e, _| match e.start {
+        let (data, flow) = self.running_for_caller(core, |e, _| match e.start {
             // SAFETY: the driver's own function.
             Some(start) => unsafe { start(port, command.as_mut_ptr().cast()) },
             None => ptr::null_mut(),
@@ -89,14 +92,21 @@ impl Driver for Linked {
         if let Some(exit) = failure(data) {
             return Err(exit);
         }
-        self.data = data;
+        let acknowledged = !self.data.is_null();
+        if !acknowledged {
+            self.data = data;
+        }
+        if !acknowledged && self.lib.entry.flags & USE_INIT_ACK != 0 {
+            (self.opening, self.opener) = (Some(next_ref()), core.caller);
+            self.is_unacknowledged = true;
+        }
         self.started = true;
         self.lib.opened(core.id);
         flow
     }
 
     fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
-        let (_, flow) = self.running(core, |e, data| match (e.outputv, e.output) {
+        let (_, flow) = self.running_for_caller(core, |e, data| match (e.outputv, e.output) {
             (Some(outputv), _) => with_vector(bytes, |v| {
                 // SAFETY: the driver's own function; the vectors live for the call.
                 unsafe { outputv(data, v) }
@@ -137,7 +147,7 @@ impl Driver for Linked {
         let control = self.lib.entry.control?;
         let (mut bytes, mut room) = (data.to_vec(), [0u8; REPLY_BUFFER_BYTES]);
         let mut at = room.as_mut_ptr().cast();
-        let (n, flow) = self.running(core, |_, data| {
+        let (n, flow) = self.running_for_caller(core, |_, data| {
             // SAFETY: the driver's own function; what it is given lives for the call.
             unsafe {
                 control(
@@ -164,7 +174,7 @@ impl Driver for Linked {
         let call = self.lib.entry.call?;
         let (mut bytes, mut room) = (data.to_vec(), [0u8; REPLY_BUFFER_BYTES]);
         let (mut at, mut flags) = (room.as_mut_ptr().cast(), 0);
-        let (n, flow) = self.running(core, |_, data| {
+        let (n, flow) = self.running_for_caller(core, |_, data| {
             let (from, n) = (bytes.as_mut_ptr().cast(), bytes.len());
             // SAFETY: as for `control`.
             unsafe { call(data, op, from, n, &mut at, REPLY_BUFFER_BYTES, &mut flags) }
@@ -183,9 +193,6 @@ impl Driver for Linked {
     fn drains_on(&self, _: Ready) -> bool {
         true
     }
-    fn drains_after_failure(&self) -> bool {
-        true
-    }
     fn carries_force(&self) -> bool {
         self.lib.entry.flags & SOFT_BUSY != 0
     }
@@ -195,11 +202,15 @@ impl Driver for Linked {
     fn monitors(&self) -> Vec<u32> {
         self.state.as_ref().map_or(Vec::new(), |s| lock(&s.monitors).values().copied().collect())
     }
+    fn open_reference(&self) -> Option<[u32; 3]> {
+        self.opening
+    }
     fn as_any(&mut self) -> Option<&mut dyn std::any::Any> {
         Some(self)
     }
 
     fn stop(&mut self, core: &mut Core) {
+        self.acknowledge(Term::local_port(core.id));
         if self.started {
             // The port has ended already: the driver's result does not matter.
             let _ = self.call_back(core, |e| e.stop);

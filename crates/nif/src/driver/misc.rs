@@ -13,9 +13,9 @@ use kvik_proc::clock;
 use crate::abi::SysInfo;
 
 use crate::ddll::table;
-use crate::driver::callback::{with, Linked};
+use crate::driver::callback::{failure, with, Linked};
 use crate::driver::interface::{port_pointer, Data, Entry};
-use crate::driver::ports;
+use crate::driver::ports::{self, MessageQueueLimits, DISABLED, READ_ONLY};
 use crate::lock::lock;
 use crate::pointers::{CStrPtr, CTerm, InOut};
 use crate::process::is_alive;
@@ -124,6 +124,7 @@ pub extern "C" fn erl_drv_set_os_pid(port: Data, pid: i64) {
 /// Acknowledges a start: with the driver's data, or a value that means failure.
 #[no_mangle]
 pub extern "C" fn erl_drv_init_ack(port: Data, result: Data) {
+    let result = failure(result).map_or(Ok(result), Err);
     with(port, |running, _| running.acknowledged = Some(result));
 }
 /// Reports how much of a time slice the callback has taken, in percent; 1 if it is used up.
@@ -136,9 +137,6 @@ pub extern "C" fn erl_drv_consume_timeslice(port: Data, percent: c_int) -> c_int
     used.is_some_and(|u| u >= 100) as c_int
 }
 
-/// `ERL_DRV_BUSY_MSGQ_DISABLED`, `_READ_ONLY`
-const DISABLED: usize = usize::MAX;
-const READ_ONLY: usize = 0;
 /// Reads and sets the limits of the port's message queue. Signals to ports are handled at once
 /// here, so there is no queue and no limit is ever reached.
 #[no_mangle]
@@ -148,27 +146,25 @@ pub extern "C" fn erl_drv_busy_msgq_limits(
     mut high: InOut<usize>,
 ) {
     const NO_BUSY_MSGQ: c_int = 4;
-    let Some(state) = ports::get(port) else { return };
-    let mut limits = lock(&state.limits);
-    if state.entry.flags & NO_BUSY_MSGQ != 0 {
-        (limits.low, limits.high) = (DISABLED, DISABLED);
-    }
+    let state = ports::get(port);
     let (low, high) = (low.get(), high.get());
     let wanted = |n: &Option<&mut usize>| n.as_ref().map_or(READ_ONLY, |n| **n);
-    match (wanted(&low), wanted(&high)) {
-        (READ_ONLY, READ_ONLY) => {}
-        (DISABLED, _) | (_, DISABLED) => (limits.low, limits.high) = (DISABLED, DISABLED),
-        (l, h) => {
-            limits.low = if l == READ_ONLY { limits.low } else { l };
-            limits.high = if h == READ_ONLY { limits.high } else { h };
-            limits.high = limits.high.max(limits.low);
+    let current = match &state {
+        None => MessageQueueLimits { low: DISABLED, high: DISABLED },
+        Some(state) => {
+            let mut limits = lock(&state.limits);
+            if state.entry.flags & NO_BUSY_MSGQ != 0 {
+                *limits = MessageQueueLimits { low: DISABLED, high: DISABLED };
+            }
+            limits.set(wanted(&low), wanted(&high));
+            *limits
         }
-    }
+    };
     if let Some(low) = low {
-        *low = limits.low;
+        *low = current.low;
     }
     if let Some(high) = high {
-        *high = limits.high;
+        *high = current.high;
     }
 }
 

@@ -19,7 +19,7 @@ crate::address::by_address! {
 
 /// Sends `{Port, {data, [HeaderByte… | Parts]}}`. In a binary port the parts are binaries: a single
 /// one is the tail, several form a list.
-fn output(port: Data, header: &[u8], parts: &[&[u8]], always_binary: bool) -> c_int {
+fn output(port: Data, header: &[u8], parts: &[&[u8]]) -> c_int {
     let n = header.len() + parts.iter().map(|p| p.len()).sum::<usize>();
     let sent = with(port, |_, core| {
         if !core.may_send() {
@@ -30,8 +30,7 @@ fn output(port: Data, header: &[u8], parts: &[&[u8]], always_binary: bool) -> c_
         let words = 16 + 2 * n.min(1 << 20) + 16 * parts.len();
         core.tell_owner(words, |h| {
             let data = match (binary, parts) {
-                (true, []) if !always_binary && !header.is_empty() => Term::NIL,
-                (true, []) => h.binary(&[]),
+                (_, []) => Term::NIL,
                 (true, [one]) => h.binary(one),
                 (true, _) => {
                     let (last, rest) =
@@ -51,7 +50,7 @@ fn output(port: Data, header: &[u8], parts: &[&[u8]], always_binary: bool) -> c_
 
 #[no_mangle]
 pub extern "C" fn driver_output(port: Data, at: Array<u8>, n: usize) -> c_int {
-    output2(port, &[], at.slice(n))
+    output2(port, &[], at.bytes(n))
 }
 #[no_mangle]
 pub extern "C" fn driver_output2(
@@ -61,14 +60,14 @@ pub extern "C" fn driver_output2(
     at: Array<u8>,
     n: usize,
 ) -> c_int {
-    output2(port, header.slice(header_len), at.slice(n))
+    output2(port, header.slice(header_len), at.bytes(n))
 }
-/// Without bytes behind the header the tail has no binary.
-fn output2(port: Data, header: &[u8], bytes: &[u8]) -> c_int {
-    if bytes.is_empty() {
-        return output(port, header, &[], false);
+/// The tail of `None` is nil, in a binary port too.
+fn output2(port: Data, header: &[u8], bytes: Option<&[u8]>) -> c_int {
+    match bytes {
+        Some(bytes) => output(port, header, &[bytes]),
+        None => output(port, header, &[]),
     }
-    output(port, header, &[bytes], true)
 }
 #[no_mangle]
 pub extern "C" fn driver_output_binary(
@@ -81,7 +80,7 @@ pub extern "C" fn driver_output_binary(
 ) -> c_int {
     let part = at.checked_add(n).and_then(|end| b.bytes().get(at..end));
     let Some(part) = part else { return -1 };
-    output(port, header.slice(header_len), &[part], true)
+    output(port, header.slice(header_len), &[part])
 }
 #[no_mangle]
 pub extern "C" fn driver_outputv(
@@ -92,7 +91,7 @@ pub extern "C" fn driver_outputv(
     mut skip: usize,
 ) -> c_int {
     let header = header.slice(header_len);
-    let Some(v) = v.get().filter(|v| v.size() > skip) else { return output2(port, header, &[]) };
+    let Some(v) = v.get().filter(|v| v.size() > skip) else { return output2(port, header, None) };
     let mut parts = Vec::new();
     for (part, _) in v.parts() {
         if parts.is_empty() && part.len() <= skip {
@@ -101,5 +100,5 @@ pub extern "C" fn driver_outputv(
         }
         parts.push(&part[std::mem::take(&mut skip)..]);
     }
-    output(port, header, &parts, true)
+    output(port, header, &parts)
 }

@@ -20,6 +20,27 @@ pub struct MessageQueueLimits {
     pub low: usize,
     pub high: usize,
 }
+/// `ERL_DRV_BUSY_MSGQ_DISABLED`, `_READ_ONLY`
+pub const DISABLED: usize = usize::MAX;
+pub const READ_ONLY: usize = 0;
+impl MessageQueueLimits {
+    /// Sets limits that the driver gives. A new high limit lowers the low one to it; a new low limit
+    /// alone raises the high one. Once disabled they stay so.
+    pub fn set(&mut self, low: usize, high: usize) {
+        if [low, high, self.low].contains(&DISABLED) {
+            (self.low, self.high) = (DISABLED, DISABLED);
+            return;
+        }
+        if low != READ_ONLY {
+            self.low = low;
+            self.high = self.high.max(low);
+        }
+        if high != READ_ONLY {
+            self.high = high;
+            self.low = self.low.min(high);
+        }
+    }
+}
 impl Default for MessageQueueLimits {
     fn default() -> Self {
         MessageQueueLimits { low: 4096, high: 8192 }

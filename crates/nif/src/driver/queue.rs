@@ -37,6 +37,8 @@ pub struct DriverQueue {
     /// The vector that `driver_peekq` and `driver_peekqv` expose to C until the queue changes.
     shown: Vec<iovec>,
     binaries: Vec<BinaryPtr>,
+    /// The queue has changed since they were made.
+    is_stale: bool,
 }
 // SAFETY: the pointers are those of the parts.
 unsafe impl Send for DriverQueue {}
@@ -49,6 +51,7 @@ impl DriverQueue {
         *self = DriverQueue::default();
     }
     pub fn add(&mut self, parts: Vec<Part>, in_front: bool) {
+        self.is_stale |= !parts.is_empty();
         self.len += parts.iter().map(|p| p.vector.iov_len).sum::<usize>();
         match in_front {
             true => parts.into_iter().rev().for_each(|p| self.parts.push_front(p)),
@@ -61,6 +64,7 @@ impl DriverQueue {
             return false;
         }
         self.len -= n;
+        self.is_stale |= n > 0;
         while let Some(first) = self.parts.front_mut().filter(|_| n > 0) {
             let v = &mut first.vector;
             if n < v.iov_len {
@@ -74,8 +78,10 @@ impl DriverQueue {
         true
     }
     pub fn show(&mut self) -> (*mut iovec, *mut BinaryPtr, c_int) {
-        self.shown = self.parts.iter().map(|p| p.vector).collect();
-        self.binaries = self.parts.iter().map(|p| p.binary.pointer()).collect();
+        if std::mem::take(&mut self.is_stale) {
+            self.shown = self.parts.iter().map(|p| p.vector).collect();
+            self.binaries = self.parts.iter().map(|p| p.binary.pointer()).collect();
+        }
         let n = self.shown.len() as c_int;
         match n {
             0 => (ptr::null_mut(), ptr::null_mut(), 0),

@@ -87,10 +87,10 @@ pub extern "C" fn driver_peekq(port: Data, n: OutPointer<c_int>) -> *mut iovec {
     n.put(count);
     iov
 }
-/// Like `driver_peekq`, with the binaries; returns the number of bytes.
+/// Like `driver_peekq`, with the binaries; returns the number of bytes, or -1 for a null pointer.
 #[no_mangle]
 pub extern "C" fn driver_peekqv(port: Data, to: OutPointer<IoVec>) -> usize {
-    let Some(state) = ports::get(port) else { return NO_SIZE };
+    let Some(state) = ports::get(port).filter(|_| !to.is_null()) else { return NO_SIZE };
     let mut queue = lock(&state.queue);
     let (iov, binv, vsize) = queue.show();
     // SAFETY: what is shown is there until the queue changes, which C knows.

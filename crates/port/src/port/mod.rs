@@ -168,7 +168,7 @@ impl Port {
         let Inner { core, driver } = &mut **g;
         if let Err(exit) = f(&mut **driver, core) {
             // After a failed write the queue is dropped.
-            let flush = exit == Exit::Normal || driver.drains_after_failure();
+            let flush = exit == Exit::Normal;
             self.end(g, OwnedTerm::immediate(exit.term()), flush, None);
         }
     }
@@ -268,6 +268,11 @@ impl Port {
         if let Some(mut g) = self.open_lock() {
             self.run(&mut g, |_, _| Err(exit));
         }
+    }
+
+    /// See [`Driver::open_reference`].
+    pub fn open_reference(&self) -> Option<[u32; 3]> {
+        self.lock().driver.open_reference()
     }
 
     pub fn owner(&self) -> Option<u32> {
