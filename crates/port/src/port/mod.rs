@@ -101,6 +101,7 @@ impl Port {
             home,
             state: State::Open,
             is_stopping: false,
+            tells_closed: false,
             name,
             owner,
             links: vec![owner],
@@ -214,6 +215,9 @@ impl Port {
             core.state = State::Closed;
             driver.stop(core);
             core.is_stopping = false;
+            if std::mem::take(&mut core.tells_closed) {
+                core.tell_owner(0, |_| am::closed.into());
+            }
             table::remove(self.id);
             trace::forget(self.id);
         }

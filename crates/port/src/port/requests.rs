@@ -169,7 +169,10 @@ impl Port {
                 let tracer = trace::of_sends(self.id);
                 self.end_for(&mut g, from);
                 trace::sent_closed(tracer, self.id, owner);
-                g.core.tell_owner(0, |_| am::closed.into());
+                match g.core.state {
+                    State::Closed => g.core.tell_owner(0, |_| am::closed.into()),
+                    _ => g.core.tells_closed = true,
+                }
             }
             return Ok(Command::Done);
         }

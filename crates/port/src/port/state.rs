@@ -29,6 +29,8 @@ pub struct Core {
     pub(crate) state: State,
     /// Its driver's `stop` is running, and it was open just before.
     pub(crate) is_stopping: bool,
+    /// Its owner asked for the end by message, and is told `closed` once the queue is written.
+    pub(crate) tells_closed: bool,
     pub(crate) name: Vec<u8>,
     pub(crate) owner: u32,
     pub(crate) links: Vec<u32>,
