@@ -1,5 +1,7 @@
 %% Linked-in drivers: which functions of a driver are called, and when. It writes them into a log. The driver
 %% is compiled here, several times with other flags.
+%% From 29 on an error number that the system does not have is `errno_N`.
+%% until 29
 -module(linked_life).
 -export([main/0]).
 

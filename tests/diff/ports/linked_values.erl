@@ -1,5 +1,7 @@
 %% Linked-in drivers: the terms they build, what their output and queue functions do, and what the others
 %% return. The driver is compiled here, with a lock for the driver and with one for each port.
+%% OTP 27 and 29 themselves end by SIGSEGV here.
+%% until 27
 -module(linked_values).
 -export([main/0]).
 
