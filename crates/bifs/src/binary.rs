@@ -249,7 +249,12 @@ fn copy_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn referenced_byte_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let b = a[0].as_bits().ok_or_else(|| p.badarg())?;
-    let n = p.heap.referenced_bytes(a[0]).unwrap_or(b.byte_size());
+    let n = match kvik_release::current().number {
+        // From OTP 27 on a bitstring refers to nothing in a heap. 27 then counts its bits.
+        27 if !p.heap.is_off_heap(a[0]) => b.bit_len(),
+        28.. if !p.heap.is_off_heap(a[0]) => b.bit_len() / 8,
+        _ => p.heap.referenced_bytes(a[0]).unwrap_or(b.byte_size()),
+    };
     Ok(p.heap.unsigned(n as u64))
 }
 

@@ -145,7 +145,11 @@ fn external_size_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         let mut o = default_options();
         for e in a[1].list_to_vec()? {
             match e.as_tuple_n::<2>().map(|[k, v]| (k.as_atom(), v.as_small())) {
-                Some((Some(am::minor_version), Some(0))) => o.text_floats = true,
+                Some((Some(am::minor_version), Some(0))) => {
+                    o.text_floats = true;
+                    // As they are encoded, though old releases count one byte less.
+                    o.utf8_atoms &= !kvik_release::current().sizes_funs_exactly();
+                }
                 Some((Some(am::minor_version), Some(1))) => o.utf8_atoms = false,
                 _ => return None,
             }

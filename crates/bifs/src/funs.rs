@@ -123,12 +123,12 @@ pub const NIF_MODULES: [&str; 8] = [
 /// Natives here that are Erlang code in OTP, and natives of OTP that have no table entry here.
 const ERLANG_IN_OTP: &[(&str, &str, u8)] = &[
     ("erlang", "alias", 0),
-    ("erlang", "max", 2),
     ("erlang", "memory", 0),
     ("erlang", "memory", 1),
-    ("erlang", "min", 2),
     ("io_lib", "collect_line_bin", 4),
 ];
+/// Erlang code until OTP 26, where they may stand in guards.
+const BUILTIN_AS_GUARDS: &[(&str, &str, u8)] = &[("erlang", "max", 2), ("erlang", "min", 2)];
 const ALSO_BUILTIN: &[(&str, &str, u8)] = &[
     ("erlang", "apply", 2),
     ("erlang", "apply", 3),
@@ -143,10 +143,12 @@ fn is_builtin_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         static ALL: OnceLock<HashSet<(&'static str, &'static str, u8)>> = OnceLock::new();
     }
     let all = ALL.get_or_init(|| {
+        let guards = kvik_release::current().number >= 26;
         crate::bound()
             .filter(|b| !NIF_MODULES.contains(&b.module))
             .map(|b| (b.module, b.name, b.arity))
             .filter(|b| !ERLANG_IN_OTP.contains(b))
+            .filter(|b| guards || !BUILTIN_AS_GUARDS.contains(b))
             .chain(ALSO_BUILTIN.iter().copied())
             .collect()
     });

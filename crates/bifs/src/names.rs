@@ -19,7 +19,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "fun_info_mfa", 1, fun_info_mfa),
     bif!("erlang", "make_fun", 3, make_fun),
     bif!("erlang", "display", 1, display),
-    bif!("erlang", "display_string", 1, display_string),
+    bif!("erlang", "display_string", 1, display_string, until 27),
     bif!("erlang", "display_string", 2, display_string_to, since 27),
     bif!("erlang", "display_nl", 0, display_nl, until 27),
     bif!("erts_debug", "display", 1, debug_display, until 27),

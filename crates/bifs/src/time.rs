@@ -2,7 +2,7 @@
 
 use kvik_heap::arith::ArithOp;
 use kvik_proc::{bif, clock, BifEntry, BifResult, Proc, Raised};
-use kvik_sys::local_time::{local_of_posix, posix_of_local, Civil};
+use kvik_sys::local_time::{has_summer_time, local_of_posix, posix_of_local, Civil};
 use kvik_term::{am, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
@@ -184,6 +184,9 @@ fn localtime_to_universaltime_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h
         Some(am::undefined) => None,
         _ => Some(dst.as_bool().ok_or_else(|| p.badarg())?),
     };
+    let ignored =
+        || kvik_release::current().ignores_summer_time_that_a_zone_lacks() && !has_summer_time();
+    let dst = dst.map(|dst| dst && !ignored());
     let c = civil_of(t).filter(|c| is_valid(*c, 1902)).ok_or_else(|| p.badarg())?;
     let seconds = posix_of_local(c, dst).ok_or_else(|| p.badarg())?;
     Ok(date_time(p, civil_of_posix(seconds)))

@@ -572,10 +572,12 @@ impl<'h> Encoding<'h> {
         let numbers = self.len();
         self.integer(e.old_index as i64);
         self.integer(e.old_uniq as i64);
-        // When only the size is computed, OTP counts each as a four-byte integer.
+        // When only the size is computed, old releases count each as a four-byte integer.
         let less = (2 * 5usize).saturating_sub(self.len() - numbers);
         if let (Some(counted), None) = (&mut self.counted, &self.sizes) {
-            *counted += less;
+            if !kvik_release::current().sizes_funs_exactly() {
+                *counted += less;
+            }
         }
         self.todo.push(Todo::Terms(f.env()));
         self.todo.push(Todo::Term(creator));
@@ -612,7 +614,7 @@ impl<'h> Encoding<'h> {
             }
             PortTerm::External(e) => (Some(e.node()), e.creation(), e.data()),
         };
-        if num < 1 << 28 {
+        if num < 1 << 28 && !kvik_release::current().encodes_ports_with_64_bits() {
             self.u8(tag::NEW_PORT);
             self.node(node);
             self.u32(num as u32);

@@ -568,6 +568,17 @@ pub fn context_bits(t: Term<'_>) -> Option<usize> {
 }
 
 impl Heap {
+    /// Whether a bit string's bytes are outside of every heap.
+    pub fn is_off_heap(&self, t: Term<'_>) -> bool {
+        let Some((h, p)) = t.boxed() else { return false };
+        let subtag = match header_subtag(h) {
+            // SAFETY: a sub-binary's original is a boxed term.
+            SUB_BIN => unsafe { header_subtag(*((*p.add(1) - TAG_BOXED) as *const u64)) },
+            subtag => subtag,
+        };
+        subtag == REFC_BIN
+    }
+
     /// Bytes of the storage that a bit string refers to; `None` if it has only its own.
     pub fn referenced_bytes(&self, t: Term<'_>) -> Option<usize> {
         let (h, p) = t.boxed()?;

@@ -356,6 +356,26 @@ impl Release {
         self.number >= 27
     }
 
+    /// Whether every port is encoded with 64 bits for its number, also where 32 would do.
+    pub fn encodes_ports_with_64_bits(&self) -> bool {
+        self.number >= 26
+    }
+
+    /// Whether `external_size/1` of a fun is the size that it is encoded with.
+    pub fn sizes_funs_exactly(&self) -> bool {
+        self.number >= 26
+    }
+
+    /// Whether allocations may be tagged with the code that makes them (`+M<S>atags code`).
+    pub fn tags_allocations_with_code(&self) -> bool {
+        self.number >= 27
+    }
+
+    /// Whether a local time is never taken for summer time in a zone that has none.
+    pub fn ignores_summer_time_that_a_zone_lacks(&self) -> bool {
+        self.number >= 28
+    }
+
     /// Bytes that the inet driver receives at once, until it is told otherwise (`buffer`).
     pub fn inet_buffer(&self) -> usize {
         match self.number {

@@ -28,6 +28,22 @@ pub fn local_of_posix(seconds: i64) -> Option<Civil> {
     }
 }
 
+extern "C" {
+    /// Whether the zone that `tzset` has read has summer time at any time (POSIX).
+    static daylight: libc::c_int;
+    fn tzset();
+}
+
+/// Whether the local zone has summer time at any time.
+pub fn has_summer_time() -> bool {
+    // SAFETY: the C library locks while it reads the zone; the variable is a plain number that only
+    // this and other readings of the zone write, with the same value unless the zone is changed.
+    unsafe {
+        tzset();
+        (&raw const daylight).read_volatile() != 0
+    }
+}
+
 /// The seconds since 1970 of a local time; `dst` says whether it is summer time, where known.
 pub fn posix_of_local(c: Civil, dst: Option<bool>) -> Option<i64> {
     let part = |i: usize, less: i64| i32::try_from(c[i] - less).ok();

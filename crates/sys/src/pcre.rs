@@ -133,6 +133,36 @@ pub struct CompileError {
     pub offset: usize,
 }
 
+/// PCRE2 errors whose offset was that of the character that is wrong, and is the one behind it since
+/// the release that OTP 29 contains (10.47).
+const MOVED: [i32; 12] = [108, 109, 111, 122, 128, 141, 144, 164, 167, 168, 182, 194];
+
+/// The offset of an error as PCRE2 10.47 tells it, from that of earlier releases.
+fn behind_fault(pattern: &[u8], code: i32, offset: usize, utf: bool) -> usize {
+    let rest = pattern.get(offset..).unwrap_or_default();
+    let character = match utf {
+        true => 1 + rest.iter().skip(1).take_while(|b| **b & 0xC0 == 0x80).count(),
+        false => 1,
+    };
+    let through =
+        |end: &[u8]| rest.windows(end.len()).position(|w| w == end).map(|i| i + end.len());
+    let more = match (code, rest.first()) {
+        (_, None) => 0,
+        // A POSIX class outside of brackets, and a character by its number: behind the whole.
+        (112, _) => through(b":]").unwrap_or(0),
+        (193, _) => through(b"}").unwrap_or(0),
+        // A back reference, but not one of the forms in parentheses.
+        (115, Some(b'0'..=b'9')) if pattern[..offset].ends_with(b"\\") => 1,
+        (115, Some(b'}')) if pattern[..offset].ends_with(b"{") => 0,
+        (115, Some(b'}')) => 1,
+        // A character by its name.
+        (137, Some(b'{')) => 1,
+        _ if MOVED.contains(&code) => character,
+        _ => 0,
+    };
+    offset + more
+}
+
 impl Pattern {
     /// `newline` and `bsr` of zero stand for the defaults.
     pub fn compile(
@@ -147,7 +177,10 @@ impl Pattern {
             let source = Source { pattern: pattern.to_vec(), options, newline, bsr, dialect };
             return match source.compile(0) {
                 Ok(code) => Ok(Pattern { code, stopping: OnceLock::new(), source, utf }),
-                Err((code, offset)) => Err(CompileError { code, text: error_text(code), offset }),
+                Err((code, offset)) => {
+                    let offset = behind_fault(pattern, code, offset, utf);
+                    Err(CompileError { code, text: error_text(code), offset })
+                }
             };
         }
         let adapted = pcre8::adapt(pattern);

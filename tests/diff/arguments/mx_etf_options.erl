@@ -1,4 +1,6 @@
 %% term_to_binary with each option, binary_to_term of what is none.
+%% until 29
+%% OTP 29 overruns a buffer of its own for some of these and aborts.
 -module(mx_etf_options).
 -export([main/0]).
 main() ->

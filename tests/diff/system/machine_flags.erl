@@ -10,11 +10,13 @@ main() ->
 
 %% Many at once, as each start takes its time.
 taken() ->
-    ["+S 2:2 +SDcpu 2:2 +A 4 +e 20000 +t 2000000 +Q 2000 +zosrl 10 +zdntgc 5 +R 24 +T 3 +C single_time_warp +L",
+    ["+S 2:2 +SDcpu 2:2 +A 4 +e 20000 +t 2000000 +Q 2000 +zosrl 10 +zdntgc 5 +R " ++ integer_to_list(release() - 1) ++ " +T 3 +C single_time_warp +L",
      "+S 2:2 +SDcpu 2:2 +hms 1000 +hmbs 100000 +hmax 100000000 +hmaxk false +hmaxel false +hmqd off_heap +zdbbl 100",
      "+S 6:3 +SDcpu 4:2 +SDio 5 +c false +C multi_time_warp +zdntgc infinity +ec +spp true +r",
      "+S 6 +S 3:3 +SP 50 +SDPcpu 50 +A0 +e 5 +P5000 +h500 +cfalse +ns +dcg4 +MMmcs30 +MBasaobf",
      "+S 2:2 +SDcpu 2:2 +swt high +sws legacy +sss 100 +sbwt none +zebwt none +rg 4 +IOt 2 +IOp 2 +Mea min +MHsbct 512 +Muacul de"].
+
+release() -> list_to_integer(erlang:system_info(otp_release)).
 
 wrong() ->
     ["+A 2000", "+a 1", "+e -1", "+t 100", "+Q 100", "+P 10", "+P 200000000", "+hms 0", "+hmbs x", "+hpds 0",

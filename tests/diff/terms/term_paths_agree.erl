@@ -1,5 +1,7 @@
 %% All kinds of terms, pairwise: every way to ask whether two are equal, and every order and hash,
 %% must say the same.
+%% until 29
+%% OTP 29 takes some references of other nodes for different ones.
 -module(term_paths_agree).
 -export([main/0]).
 

@@ -15,6 +15,8 @@ enum Kind {
     /// A percentage, or `de`.
     Utilisation,
     Strategy,
+    /// A Boolean, or `code` in some releases.
+    Tags,
     /// The letter of an allocator, `:` or `@`.
     Pool,
     OneOf(&'static [&'static str]),
@@ -46,7 +48,7 @@ const OF_ALLOCATOR: &[(&str, Kind)] = &[
     ("acful", Utilisation),
     ("asbcst", KILOBYTES),
     ("as", Strategy),
-    ("atags", Boolean),
+    ("atags", Tags),
     ("cp", Pool),
     ("e", Boolean),
     ("lmbcs", KILOBYTES),
@@ -147,6 +149,10 @@ impl Kind {
         let number = || leading(v).map(|(n, _)| n);
         match self {
             Boolean => ["true", "false"].contains(&v),
+            Tags => {
+                ["true", "false"].contains(&v)
+                    || v == "code" && kvik_release::current().tags_allocations_with_code()
+            }
             UpTo(most) => number().is_some_and(|n| (0..=most).contains(&n)),
             Utilisation => v == "de" || number().is_some_and(|n| (0..=100).contains(&n)),
             Strategy => STRATEGIES.contains(&v),
