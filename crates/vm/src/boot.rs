@@ -9,6 +9,7 @@ use kvik_heap::Heap;
 use kvik_port::ctrl_c::BreakMode;
 use kvik_proc::limits::Defaults;
 use kvik_proc::spawn::{spawn, SpawnOptions};
+use kvik_proc::Priority;
 use kvik_proc::{process, sched};
 use kvik_term::atom::without_ranks;
 use kvik_term::{am, Atom, Term};
@@ -108,19 +109,21 @@ fn first_processes(options: &VmOptions, boot: &str) -> Result<(), String> {
     let args: Vec<Term> =
         options.init_args.iter().map(|a| h.binary(a.as_os_str().as_bytes())).collect();
     let args = h.list(&[atom(boot).into(), h.list(&args)]);
-    let start = |module, args| {
-        let o = SpawnOptions { system: true, ..SpawnOptions::default() };
+    let start = |module, priority, args| {
+        let o = SpawnOptions { system: true, priority, ..SpawnOptions::default() };
         let p = spawn(None, atom(module), atom("start"), args, o);
         let p = p.ok_or_else(|| "no room for processes".to_string())?;
         let pid = p.pid;
         p.go();
         Ok::<u32, String>(pid)
     };
-    start("erl_init", args)?;
-    start("erts_code_purger", Term::NIL)?;
-    kvik_bifs::literals::set_collector(start("erts_literal_area_collector", Term::NIL)?);
+    start("erl_init", Priority::Normal, args)?;
+    start("erts_code_purger", Priority::High, Term::NIL)?;
+    let collector = start("erts_literal_area_collector", Priority::High, Term::NIL)?;
+    kvik_bifs::literals::set_collector(collector);
     if kvik_release::current().has_trace_cleaner() {
-        kvik_proc::trace::session::set_cleaner(start("erts_trace_cleaner", Term::NIL)?);
+        let cleaner = start("erts_trace_cleaner", Priority::Normal, Term::NIL)?;
+        kvik_proc::trace::session::set_cleaner(cleaner);
     }
     Ok(())
 }
