@@ -60,6 +60,7 @@ pub mod simulation;
 pub mod speculative_load;
 pub mod statistics;
 pub mod system;
+mod table_list;
 pub mod time;
 pub mod trace;
 pub mod tuple;

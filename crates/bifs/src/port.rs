@@ -14,6 +14,7 @@ use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
 use crate::filename::{from_native, native};
+use crate::table_list;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "open_port", 2, open_port_2),
@@ -378,8 +379,7 @@ fn port_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn ports_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    let newest_first = table::open_ids().into_iter().rev();
-    Ok(newest_first.fold(Term::NIL, |l, id| p.heap.cons(Term::local_port(id), l)))
+    table_list::list(p, table::limit(), table::open_ids, Term::local_port)
 }
 
 fn port_set_data_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

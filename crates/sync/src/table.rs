@@ -194,19 +194,26 @@ impl<T: Numbered + Send + Sync + 'static> SlotTable<T> {
     }
     /// Every number in use, in no particular order.
     pub fn numbers(&self) -> Vec<u32> {
-        self.numbers_in(0, usize::MAX).0
+        self.numbers_in(0, usize::MAX, usize::MAX).0
     }
-    /// The numbers in at most `most` slots from slot `from` on, and the slot behind them; 0 after
-    /// the last part.
-    pub fn numbers_in(&self, from: usize, most: usize) -> (Vec<u32>, usize) {
+    /// At most `most` numbers in up to `slots` slots from slot `from` on, and the slot behind them;
+    /// 0 after the last part.
+    pub fn numbers_in(&self, from: usize, slots: usize, most: usize) -> (Vec<u32>, usize) {
         let _guard = pin();
         let used = self.used_slots();
-        let end = from.saturating_add(most).min(used);
+        let mut end = from.saturating_add(slots).min(used);
         let part = self.slots.get(from..end).unwrap_or(&[]);
-        let all = part.iter().map(|s| s.load(Ordering::Acquire));
+        let all = part.iter().map(|s| s.load(Ordering::Acquire)).zip(from + 1..);
         // SAFETY: as in `get`.
-        let shown = all.filter_map(|p| unsafe { p.as_ref() }).filter(|t| t.is_shown());
-        let numbers = shown.map(|t| t.number()).collect();
+        let there = all.filter_map(|(p, behind)| Some((unsafe { p.as_ref() }?, behind)));
+        let mut numbers = Vec::new();
+        for (t, behind) in there.filter(|(t, _)| t.is_shown()) {
+            numbers.push(t.number());
+            if numbers.len() == most {
+                end = behind;
+                break;
+            }
+        }
         (numbers, if end == used { 0 } else { end })
     }
     /// The slots from here on have never had an entry: numbers are assigned in sequence, and a table
@@ -263,23 +270,24 @@ mod tests {
         let mut n = t.numbers();
         n.sort();
         assert_eq!(n, [0, 2, 3, 5]);
-        let (mut some, next) = t.numbers_in(0, 3);
+        let (mut some, next) = t.numbers_in(0, 3, 9);
         assert_eq!((some.len(), next), (3, 3));
-        let (rest, end) = t.numbers_in(next, 3);
+        assert_eq!(t.numbers_in(1, 3, 1).1, 2);
+        let (rest, end) = t.numbers_in(next, 3, 9);
         some.extend(rest);
         some.sort();
         assert_eq!((some, end), (n, 0));
-        assert_eq!(t.numbers_in(9, 3), (vec![], 0));
+        assert_eq!(t.numbers_in(9, 3, 9), (vec![], 0));
     }
 
     #[test]
     fn lists_entries_in_any_used_slot() {
         let t: SlotTable<u32> = SlotTable::new(8, 28);
         let put = || t.insert(|n| (Arc::new(n), n));
-        assert_eq!(t.numbers_in(0, 3), (vec![], 0));
+        assert_eq!(t.numbers_in(0, 3, 9), (vec![], 0));
         (0..4).for_each(|n| assert_eq!(put(), Some(n)));
-        assert_eq!((t.used_slots(), t.numbers_in(0, 3)), (4, (vec![0, 1, 2], 3)));
-        assert_eq!(t.numbers_in(3, 3), (vec![3], 0));
+        assert_eq!((t.used_slots(), t.numbers_in(0, 3, 9)), (4, (vec![0, 1, 2], 3)));
+        assert_eq!(t.numbers_in(3, 3, 9), (vec![3], 0));
         (4..8).for_each(|n| assert!(put() == Some(n) && t.remove(n - 4)));
         (8..12).for_each(|n| assert_eq!(put(), Some(n)));
         assert_eq!((t.used_slots(), t.numbers().len()), (8, 8));

@@ -163,7 +163,7 @@ impl ProcessSampler {
         let mut places = 0;
         while new.len() < PART && places < MAX_SLOTS_PER_ROUND {
             let some = 256;
-            let (found, next) = table().numbers_in(self.cursor, some);
+            let (found, next) = table().numbers_in(self.cursor, some, usize::MAX);
             new.extend(found);
             places += some;
             self.cursor = next;

@@ -1,0 +1,30 @@
+%% processes/0 and ports/0 pay for every slot of their table: the turns that others get meanwhile.
+-module(turns_of_lists).
+-export([main/0]).
+
+main() ->
+    erlang:system_flag(schedulers_online, 1),
+    show([{processes, fun() -> processes() end},
+          {ports, fun() -> erlang:ports() end},
+          {late, fun() -> erlang:bump_reductions(3970), processes() end},
+          {late_ports, fun() -> erlang:bump_reductions(3970), erlang:ports() end},
+          {early, fun() -> erlang:bump_reductions(3000), processes() end},
+          {twice, fun() -> [processes(), processes()] end}]),
+    Many = [spawn(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, 50000)],
+    show([{many, fun() -> processes() end},
+          {many_late, fun() -> erlang:bump_reductions(3500), processes() end}]),
+    [P ! stop || P <- Many],
+    show([{iterator, fun() -> walk(erlang:processes_iterator()) end} || erlang:system_info(otp_release) >= "28"]).
+
+show(L) -> [t:p({Name, turns(F)}) || {Name, F} <- L].
+
+turns(F) ->
+    C = counters:new(1, []),
+    Ticker = spawn_link(fun() -> tick(C) end),
+    S = self(),
+    spawn(fun() -> erlang:yield(), A = counters:get(C, 1), F(), S ! {turns, counters:get(C, 1) - A} end),
+    receive {turns, N} -> unlink(Ticker), exit(Ticker, kill), N end.
+
+tick(C) -> counters:add(C, 1, 1), erlang:yield(), tick(C).
+
+walk(I) -> case erlang:processes_next(I) of none -> ok; {_, J} -> walk(J) end.
