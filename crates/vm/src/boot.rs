@@ -121,6 +121,11 @@ fn first_processes(options: &VmOptions, boot: &str) -> Result<(), String> {
     start("erts_code_purger", Priority::High, Term::NIL)?;
     let collector = start("erts_literal_area_collector", Priority::High, Term::NIL)?;
     kvik_bifs::literals::set_collector(collector);
+    // They would answer for processes on dirty schedulers. kvik has no such processes, but programs
+    // see these three in `processes/0`.
+    for priority in [Priority::Normal, Priority::High, Priority::Max] {
+        start("erts_dirty_process_signal_handler", priority, Term::NIL)?;
+    }
     if kvik_release::current().has_trace_cleaner() {
         let cleaner = start("erts_trace_cleaner", Priority::Normal, Term::NIL)?;
         kvik_proc::trace::session::set_cleaner(cleaner);
