@@ -419,8 +419,10 @@ mod tests {
         assert_eq!(at.as_small(), Some(1));
         let b = value(read_2(&p, &[f, Term::int(2)]).unwrap());
         assert_eq!(b.as_bytes().unwrap(), b"bc");
-        let b = value(pread_3(&p, &[f, Term::int(3), Term::small(1 << 40).unwrap()]).unwrap());
+        let many = |n| pread_3(&p, &[f, Term::int(3), Term::small(n).unwrap()]).unwrap();
+        let b = value(many(1 << 30));
         assert_eq!(b.as_bytes().unwrap(), data);
+        assert!(is_error(many(1 << 46), "enomem"));
         assert!(pread_3(&p, &[f, Term::int(9000), Term::int(5)]).unwrap() == am::eof);
         assert!(is_error(pread_3(&p, &[f, Term::int(-1), Term::int(5)]).unwrap(), "einval"));
         assert!(pread_3(&p, &[f, am::ok.into(), Term::int(5)]).is_err());

@@ -103,6 +103,17 @@ impl Drop for Ballast {
     }
 }
 
+/// Whether the system would give a block of `size` bytes now.
+pub fn is_obtainable(size: usize) -> bool {
+    let Some(size) = whole_units(size) else { return false };
+    let p = map(size);
+    if !p.is_null() {
+        // SAFETY: nobody else knows the mapping.
+        unsafe { unmap(p as usize, size) }
+    }
+    !p.is_null()
+}
+
 /// A block of `size` bytes, null where there is no memory; and whether it is all zeros.
 pub fn alloc(size: usize) -> (*mut u8, bool) {
     let Some(size) = whole_units(size) else { return (ptr::null_mut(), false) };

@@ -89,7 +89,7 @@ pub fn read_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         if open.read_waits(want, None) {
             return Err(Errno::AGAIN);
         }
-        let want = open.bounded(want, None);
+        let want = open.bounded(want, None)?;
         BinRef::fill_behind(q.pieces(), want, |room| open.read_now(room, None))
             .ok_or(Errno::NOMEM)?
     })?;
@@ -99,7 +99,7 @@ pub fn read_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     drop(q);
     let Some(kept) = p.heap.resource_of(h.buffer) else { return Err(p.badarg()) };
-    let work = move |open: &Open| open.read_waiting(open.bounded(want, None), None);
+    let work = move |open: &Open| open.read_waiting(open.bounded(want, None)?, None);
     Err(elsewhere(p, h.file, work, move |h, r| match kept.downcast_ref::<Buffer>() {
         Some(b) => {
             let mut q = b.lock();
@@ -140,6 +140,7 @@ fn split<'h>(h: &'h Heap, q: &mut Queue, size: usize, r: Result<BinRef>) -> Term
 fn odd_size<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
     match t.as_i64() {
         Some(n) if n < 0 => Ok(bad(p)),
+        Some(_) => Ok(error_on(&p.heap, Errno::NOMEM)),
         _ if t.is_integer() => Ok(error_on(&p.heap, Errno::INVAL)),
         _ if t.as_float().is_some() => Ok(bad(p)),
         _ => Err(p.badarith()),

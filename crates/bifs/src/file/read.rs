@@ -9,6 +9,7 @@ use kvik_env::file::{self as sys, FileKind, OpenMode, Whence};
 use kvik_env::{embedded, Errno, Result};
 use kvik_heap::{BinRef, Heap};
 use kvik_proc::{BifResult, Proc, Raised};
+use kvik_sys::large_alloc;
 use kvik_term::{am, Atom, Term};
 
 use super::{elsewhere, error_on, ok_on, path_of, posix_error, size_arg, with_file, Open, LARGE};
@@ -16,20 +17,25 @@ use crate::blocking_pool::hand_off;
 
 /// Reads up to this size get their memory without a look at how much there is to read.
 pub(super) const TRUSTED_SIZE: usize = 256 * 1024;
+/// The system may not have memory for larger reads.
+const DOUBTFUL_SIZE: usize = 1 << 30;
 
 impl Open {
     /// Whether a read of `size` bytes has to go to another thread.
     #[inline]
     pub(super) fn read_waits(&self, size: usize, offset: Option<i64>) -> bool {
-        self.waits || self.pace.slow() || size > LARGE && self.bounded(size, offset) > LARGE
+        self.waits
+            || self.pace.slow()
+            || size > LARGE && self.bounded(size, offset).is_ok_and(|n| n > LARGE)
     }
 
     /// How much memory a read of `size` bytes (from `offset` on) gets. A size beyond what the file
-    /// has is cut, so that `read(F, 1 bsl 40)` costs no more than the file.
+    /// has is cut, so that a read of gigabytes costs no more than the file. `NOMEM` for one beyond
+    /// what the system has, however little there is to read: as in OTP.
     #[inline]
-    pub(super) fn bounded(&self, size: usize, offset: Option<i64>) -> usize {
+    pub(super) fn bounded(&self, size: usize, offset: Option<i64>) -> Result<usize> {
         if size <= self.trusted.load(Ordering::Relaxed) {
-            return size;
+            return Ok(size);
         }
         self.bounded_by_file(size, offset)
     }
@@ -41,16 +47,19 @@ impl Open {
             self.trusted.store(n, Ordering::Relaxed);
         }
     }
-    fn bounded_by_file(&self, size: usize, offset: Option<i64>) -> usize {
+    fn bounded_by_file(&self, size: usize, offset: Option<i64>) -> Result<usize> {
+        if size > DOUBTFUL_SIZE && !large_alloc::is_obtainable(size) {
+            return Err(Errno::NOMEM);
+        }
         let fd = self.fd.as_raw_fd();
         let here = || sys::seek(fd, Whence::Current, 0).unwrap_or(0);
-        match sys::fstat(fd) {
+        Ok(match sys::fstat(fd) {
             Ok(i) if self.regular && i.size > 0 => {
                 let at = offset.or_else(|| self.here()).map_or_else(here, |o| o as u64);
                 size.min((i.size.saturating_sub(at) as usize).max(TRUSTED_SIZE))
             }
             _ => size,
-        }
+        })
     }
 
     /// Reads what there is, from `offset` or the current offset, on a scheduler. `AGAIN`: the read
@@ -174,7 +183,7 @@ fn collect<'h>(
     (function, args): (Atom, &[Term<'h>]),
 ) -> std::result::Result<(), Raised> {
     // Not for more than the file has.
-    let size = with_file(p, file, |open| Ok(open.bounded(size, offset)))?;
+    let size = with_file(p, file, |open| open.bounded(size, offset))?;
     p.collected_for(size.unwrap_or(0), (am::prim_file, function), args)
 }
 
@@ -191,12 +200,12 @@ pub(super) fn read_at<'h>(
         if open.read_waits(size, offset) {
             return Err(Errno::AGAIN);
         }
-        read_binary(p, open, open.bounded(size, offset), offset)
+        read_binary(p, open, open.bounded(size, offset)?, offset)
     })?;
     match (now, offset, size) {
         (Err(Errno::AGAIN), Ok(offset), Ok(size)) => {
             let work = move |open: &Open| {
-                let size = open.bounded(size as usize, offset);
+                let size = open.bounded(size as usize, offset)?;
                 Ok((size, open.read_waiting(size, offset)?))
             };
             fn answer(h: &Heap, r: Result<(usize, BinRef)>) -> Term<'_> {
