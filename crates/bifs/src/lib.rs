@@ -136,6 +136,18 @@ kvik_state::vm_state! {
     static BOUND: OnceLock<Vec<&'static [BifEntry]>> = OnceLock::new();
 }
 
+/// BIFs whose calls cost no reduction, nor wait for the next time slice: OTP's native code calls them
+/// in another way (`hbif` in its `bif.tab`), the same in each release.
+const UNCOUNTED: [(&str, &str, u8); 7] = [
+    ("erlang", "erase", 1),
+    ("erlang", "hibernate", 3),
+    ("erlang", "process_info", 1),
+    ("erlang", "process_info", 2),
+    ("erlang", "put", 2),
+    ("erts_internal", "check_process_code", 1),
+    ("erts_internal", "garbage_collect", 1),
+];
+
 /// The bound entries that exist in the emulated release.
 pub(crate) fn bound() -> impl Iterator<Item = &'static BifEntry> {
     let release = kvik_release::current();
@@ -148,10 +160,12 @@ pub fn register(more: &[&'static [BifEntry]]) -> Result<(), String> {
     for e in bound() {
         let atom = |name| kvik_term::Atom::intern(name).map_err(|e| format!("{name}: {e:?}"));
         let export = kvik_code::export(atom(e.module)?, atom(e.name)?, e.arity as u32);
-        match e.sheds {
-            true => kvik_jit::bind_shedding_bif(export, e.f),
-            false => kvik_jit::bind_bif(export, e.f),
-        }
+        let bind = match (e.sheds, UNCOUNTED.contains(&(e.module, e.name, e.arity))) {
+            (_, true) => kvik_jit::bind_uncounted_bif,
+            (true, _) => kvik_jit::bind_shedding_bif,
+            (false, _) => kvik_jit::bind_bif,
+        };
+        bind(export, e.f);
     }
     kvik_jit::bind_apply();
     Ok(())

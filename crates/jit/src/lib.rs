@@ -123,6 +123,12 @@ pub fn bind_bif(e: &'static Export, f: kvik_proc::Bif) {
     unsafe { e.extra.set(f as usize) };
     e.code.set(s.bif);
 }
+/// The same for a BIF whose calls cost no reduction.
+pub fn bind_uncounted_bif(e: &'static Export, f: kvik_proc::Bif) {
+    bind_bif(e, f);
+    let Some(s) = stubs::get() else { return };
+    e.code.set(s.uncounted_bif);
+}
 /// The same for a BIF that makes large binaries: before each call, the garbage made since its last
 /// call is freed, so that its memory is available for the next binary.
 pub fn bind_shedding_bif(e: &'static Export, f: kvik_proc::Bif) {

@@ -60,6 +60,8 @@ stubs! {
     trap,
     /// Ends the time slice, given the address to go on at and how many x registers are live.
     yield_,
+    /// Returns to the caller in the next time slice. x0 is live.
+    late_return,
     /// Waits, given the address to go on at.
     wait,
     /// `erlang:hibernate/0`, with the same operands as `yield_`.
@@ -68,6 +70,8 @@ stubs! {
     bif,
     /// The same for a BIF that makes large binaries.
     shedding_bif,
+    /// The same for a BIF whose calls cost no reduction.
+    uncounted_bif,
     /// The same for a NIF, with its entry in a register.
     nif,
     /// The same for an undefined function.

@@ -67,6 +67,9 @@ macro_rules! bif {
     };
 }
 
+/// Reductions by which a send shortens the time slice.
+const SEND: i64 = 4;
+
 impl BifEntry {
     /// A table entry for every release.
     pub const fn of(module: &'static str, name: &'static str, arity: u8, f: Bif) -> BifEntry {
@@ -234,6 +237,12 @@ impl Proc {
     /// Sets the reductions left from the steps left.
     pub fn steps_left(&self, left: usize, a_reduction: usize) {
         self.heap.set_reductions(left.div_ceil(a_reduction) as i64);
+    }
+    /// Shortens the time slice for a send, beyond the reduction that its call costs. As in OTP this
+    /// does not count as used.
+    pub fn shorten_for_send(&self) {
+        self.reductions.set(self.reductions.get().wrapping_sub(SEND as u64));
+        self.heap.bump_reductions(SEND);
     }
     /// Gives up the rest of the time slice, which does not count as used.
     pub fn give_up_turn(&self) {

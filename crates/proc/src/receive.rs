@@ -38,6 +38,9 @@ const MAX_TIMEOUT: u64 = 0xFFFF_FFFF;
 /// Estimated words for a message that a signal becomes, if it is not made on the heap.
 const SIGNAL_WORDS: usize = 16;
 
+/// Reductions for a look at what has come, in a `receive` at the end of the messages it knows.
+pub const LOOK: i64 = 4;
+
 impl Proc {
     /// Whether a `receive` has nothing to examine, and nothing has to be handled first.
     #[inline]
@@ -63,6 +66,7 @@ impl Proc {
             if self.has_pending() && self.out_of_reductions() {
                 return Peek::Later;
             }
+            self.heap.bump_reductions(LOOK);
             self.fetch_signals();
             if self.flag(flag::EXITING | flag::TIMED_OUT) {
                 return Peek::Nothing;

@@ -172,6 +172,8 @@ impl Proc {
         let queue = self.messages();
         let all = reductions.max(MIN_REDUCTIONS) * PARTS_PER_REDUCTION;
         let mut left = all;
+        // What is only mail costs nothing, with the meter's stamp in it or not.
+        let mut costs = self.has_pending() || self.is_traced(bit::RECEIVE);
         if self.has_pending() {
             left = self.handle_chain(queue.take_backlog(), left);
         }
@@ -186,6 +188,7 @@ impl Proc {
                 }
             });
             came.message |= messages > 0;
+            costs |= came.signals;
             if others || self.is_traced(bit::RECEIVE) {
                 left = self.handle_chain(new, left);
                 if !came.signals && messages + controls > 0 {
@@ -198,7 +201,9 @@ impl Proc {
                 return came;
             }
         }
-        self.heap.bump_reductions((all - left) / PARTS_PER_REDUCTION);
+        if costs {
+            self.heap.bump_reductions((all - left) / PARTS_PER_REDUCTION);
+        }
         if self.heap.max_words() > 0 {
             self.check_queue();
         }

@@ -11,7 +11,11 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 fn send_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    p.send(a[0], a[1])
+    let sent = p.send(a[0], a[1]);
+    if sent.is_ok() {
+        p.shorten_for_send();
+    }
+    sent
 }
 fn send_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let mut way = SendOptions::ANY;
@@ -30,7 +34,10 @@ fn send_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Err(p.badarg_because(am::badopt));
     }
     match p.send_to(a[0], a[1], way) {
-        Sent::Ok => Ok(am::ok.into()),
+        Sent::Ok => {
+            p.shorten_for_send();
+            Ok(am::ok.into())
+        }
         Sent::NoConnection => Ok(am::noconnect.into()),
         Sent::Busy => Ok(am::nosuspend.into()),
         Sent::BadArg => Err(p.badarg()),

@@ -94,7 +94,6 @@ fn request(
 fn start<'h>(p: &'h Proc, m: (Atom, Atom, Term<'h>), o: &mut SpawnOptions) -> Option<Spawned> {
     let least = |n: usize| next_heap_size(n.min(MAX_FIRST_HEAP));
     o.min_heap_size = o.min_heap_size.map(least);
-    p.heap.bump_reductions(1);
     spawn_with(Some(p), m.0, m.1, m.2, o)
 }
 fn plain<'h>(p: &'h Proc, a: &[Term<'h>], mut o: SpawnOptions) -> BifResult<'h> {

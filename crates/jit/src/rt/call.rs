@@ -35,6 +35,19 @@ pub extern "C" fn bif(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     finished(p, e, args, call_bif(p, e, args))
 }
 
+/// A BIF that is called with the last reduction: it runs in the process's next time slice, as in
+/// OTP. `NONE`; or the export, if the BIF was begun before this time slice.
+pub extern "C" fn put_off(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
+    if p.heap.is_suspended() {
+        return extra;
+    }
+    let e = export_at(extra);
+    stop(p, e, x_terms(p, regs, e.arity as usize));
+    p.again_as_before();
+    p.trap_to.set(Some(e));
+    NONE
+}
+
 /// The same for a BIF that makes large binaries: see `kvik_heap::reset_nursery`.
 pub extern "C" fn nursery_reset_bif(p: &Proc, regs: &Regs, args: Operands, extra: u64) -> u64 {
     // SAFETY: a call: its arguments are the only terms besides those on stack and in roots.
@@ -201,6 +214,13 @@ pub extern "C" fn after_bif(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     with_saved_args(p, regs, e, args)
 }
 
+/// Counts the call of a BIF that was put off, not that of one that goes on.
+fn count_if_put_off(p: &Proc) {
+    if !p.heap.is_suspended() {
+        p.heap.bump_reductions(1);
+    }
+}
+
 fn with_saved_args<'h>(p: &'h Proc, regs: &Regs, e: &'static Export, args: &[Term<'h>]) -> u64 {
     for (i, t) in args.iter().take(e.arity as usize).enumerate() {
         regs.set_x(i, t.word());
@@ -213,6 +233,7 @@ fn with_saved_args<'h>(p: &'h Proc, regs: &Regs, e: &'static Export, args: &[Ter
 
 /// The BIF that yielded, with its arguments in place.
 pub extern "C" fn resume(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
+    count_if_put_off(p);
     p.trap_to.set(None);
     let kept = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
     let [m, f, args @ ..] = kept else { std::process::abort() };
@@ -222,6 +243,7 @@ pub extern "C" fn resume(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
 
 /// The same for a NIF.
 pub extern "C" fn resume_nif(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
+    count_if_put_off(p);
     let kept = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
     let (Some(e), [_, _, args @ ..]) = (p.trap_to.take(), kept) else { std::process::abort() };
     with_saved_args(p, regs, e, args)

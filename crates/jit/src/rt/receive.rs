@@ -1,6 +1,7 @@
 //! Sending and receiving.
 
 use kvik_heap::Regs;
+use kvik_proc::receive::LOOK;
 use kvik_proc::saved_calls::Saved;
 use kvik_proc::{Peek, Proc, Wait};
 use kvik_term::am;
@@ -19,7 +20,10 @@ pub extern "C" fn send(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
         p.save_call(Saved::Call(am::erlang, am::send, 2));
     }
     match p.send(to, m) {
-        Ok(m) => m.word(),
+        Ok(m) => {
+            p.shorten_for_send();
+            m.word()
+        }
         Err(_) => super::call::badarg_in(p, am::send, &[to, m]),
     }
 }
@@ -27,7 +31,10 @@ pub extern "C" fn send(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
 /// register is live.
 pub extern "C" fn peek(p: &Proc, regs: &Regs) -> u64 {
     match p.has_no_mail() {
-        true => NONE,
+        true => {
+            p.heap.bump_reductions(LOOK);
+            NONE
+        }
         false => look(p, regs),
     }
 }

@@ -499,6 +499,11 @@ impl Asm {
         self.b(0xE9);
         self.abs_rel32(target)
     }
+    pub fn jcc_abs(&mut self, cc: Cc, target: CodeAddress) {
+        self.b(0x0F);
+        self.b(0x80 | cc as u8);
+        self.abs_rel32(target)
+    }
     pub fn call_r(&mut self, r: R) {
         self.rex(false, R(0), 0, r);
         self.b(0xFF);

@@ -11,7 +11,7 @@ use kvik_term::{Export, FunEntry};
 
 use super::asm::*;
 use super::stubs::align_continuation;
-use super::{HTOP, REGS, STACK, XREGS};
+use super::{HTOP, REDS, REGS, STACK, XREGS};
 use crate::compiler::{Compiler, EmitResult};
 use crate::{rt, LoadError};
 
@@ -197,7 +197,10 @@ impl<'m> Compiler<'m> {
             self.a.alu_ri(Alu::Add, STACK, 8 * words as i32);
         }
     }
+    /// Returns, which costs a reduction; the last one ends the time slice first.
     pub fn return_(&mut self) {
+        self.a.dec(REDS);
+        self.a.jcc_abs(Cc::L, self.stubs.late_return);
         self.a.mov_rm(RCX, STACK, 0);
         self.a.alu_ri(Alu::Add, STACK, 8);
         self.a.jmp_r(RCX);

@@ -114,12 +114,18 @@ pub fn make() -> Option<Stubs> {
     runtime_call(&mut m);
     let trap = raising(&mut m);
     stopping(&mut m, yield_, rt::stop::yield_, YIELD);
+    let late_return = m.entry();
+    m.a.mov_rm(RAX, STACK, 0);
+    m.a.alu_ri(Alu::Add, STACK, 8);
+    m.a.mov_ri(RCX, 1);
+    m.a.jmp(yield_);
     let hibernate = m.a.label();
     stopping(&mut m, hibernate, rt::stop::hibernate_keeping_stack, WAIT);
     let wait = waiting(&mut m);
-    let bif = bif_call(&mut m, rt::call::bif, rt::call::resume);
-    let shedding_bif = bif_call(&mut m, rt::call::nursery_reset_bif, rt::call::resume);
-    let nif = bif_call(&mut m, rt::call::nif, rt::call::resume_nif);
+    let bif = bif_call(&mut m, Counts::Yes, rt::call::bif, rt::call::resume);
+    let uncounted_bif = bif_call(&mut m, Counts::No, rt::call::bif, rt::call::resume);
+    let shedding_bif = bif_call(&mut m, Counts::Yes, rt::call::nursery_reset_bif, rt::call::resume);
+    let nif = bif_call(&mut m, Counts::Yes, rt::call::nif, rt::call::resume_nif);
     let undef = m.entry();
     m.a.mov_rr(RCX, RAX);
     m.call_rt(rt::call::undefined);
@@ -181,9 +187,11 @@ pub fn make() -> Option<Stubs> {
         trap,
         yield_,
         wait,
+        late_return,
         hibernate,
         bif,
         shedding_bif,
+        uncounted_bif,
         nif,
         undef,
         apply,
@@ -332,10 +340,25 @@ fn waiting(m: &mut Maker) -> Label {
     wait
 }
 
-fn bif_call(m: &mut Maker, call: rt::Fun, resume: rt::Fun) -> Label {
+/// Whether a call costs a reduction.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Counts {
+    Yes,
+    No,
+}
+
+fn bif_call(m: &mut Maker, counts: Counts, call: rt::Fun, resume: rt::Fun) -> Label {
     let bif = m.entry();
+    let (late, in_time) = (m.a.label(), m.a.label());
     m.a.mov_rr(RCX, RAX);
-    save_state(&mut m.a);
+    if counts == Counts::Yes {
+        m.a.dec(REDS);
+        save_state(&mut m.a);
+        m.a.jcc(Cc::Le, late);
+    } else {
+        save_state(&mut m.a);
+    }
+    m.a.place(in_time);
     m.a.mov_rr(RDI, P);
     m.a.mov_rr(RSI, REGS);
     m.a.mov_ri(RAX, call as usize as u64);
@@ -348,6 +371,15 @@ fn bif_call(m: &mut Maker, call: rt::Fun, resume: rt::Fun) -> Label {
     m.a.mov_rm(RCX, STACK, 0);
     m.a.alu_ri(Alu::Add, STACK, 8);
     m.a.jmp_r(RCX);
+    m.a.place(late);
+    m.a.mov_rr(RDI, P);
+    m.a.mov_rr(RSI, REGS);
+    m.a.mov_ri(RAX, rt::call::put_off as rt::Fun as usize as u64);
+    m.a.call_r(RAX);
+    m.a.mov_rr(RCX, RAX);
+    m.a.alu_ri(Alu::Cmp, RAX, NONE as i32);
+    m.a.jcc(Cc::Ne, in_time);
+    load_own(&mut m.a);
     m.a.place(failed);
     m.call_rt(rt::call::after_bif);
     let (exception, stopped) = (m.a.label(), m.a.label());
@@ -366,7 +398,9 @@ fn bif_call(m: &mut Maker, call: rt::Fun, resume: rt::Fun) -> Label {
     m.a.align(16);
     m.a.place(resumed);
     m.call_rt(resume);
-    m.a.jmp(bif);
+    m.a.mov_rr(RCX, RAX);
+    save_state(&mut m.a);
+    m.a.jmp(in_time);
     bif
 }
 

@@ -4,6 +4,7 @@ use std::mem::offset_of;
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::word::{small, FUN, NONE, TAG_ATOM, TAG_BOXED};
+use kvik_term::CodeAddress;
 use kvik_term::{am, Export};
 
 use crate::compiler::{Compiler, EmitResult};
@@ -122,7 +123,8 @@ impl<'m> Compiler<'m> {
     /// `setelement/3` inline, unless it would fail or is traced.
     fn set_element(&mut self, e: &'static Export, frame: Option<u64>) -> EmitResult {
         let (call, other, back) = (self.a.label(), self.a.label(), self.a.label());
-        self.unless_bif(e, call);
+        self.unless_bif(e, self.stubs.bif, call);
+        self.count_call(3);
         let retry = self.a.here();
         self.a.call_abs(self.stubs.set_element);
         self.a.test_rr(RAX, RAX);
@@ -152,7 +154,7 @@ impl<'m> Compiler<'m> {
     /// `put/2` inline, unless it is traced.
     fn put_in_dictionary(&mut self, e: &'static Export, frame: Option<u64>) -> EmitResult {
         let (call, back) = (self.a.label(), self.a.label());
-        self.unless_bif(e, call);
+        self.unless_bif(e, self.stubs.uncounted_bif, call);
         self.a.mov_rr(RSI, XREGS[0]);
         self.a.mov_rr(RDX, XREGS[1]);
         self.a.call_abs(self.stubs.dictionary_put);
@@ -168,9 +170,9 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
     /// Jumps to the label unless the export leads straight to its BIF.
-    fn unless_bif(&mut self, e: &'static Export, otherwise: Label) {
+    fn unless_bif(&mut self, e: &'static Export, stub: CodeAddress, otherwise: Label) {
         self.a.mov_word(RAX, e);
-        self.a.lea_abs(RCX, self.stubs.bif);
+        self.a.lea_abs(RCX, stub);
         self.a.alu_rm(Alu::Cmp, RCX, RAX, std::mem::offset_of!(Export, code) as i32);
         self.a.jcc(Cc::Ne, otherwise);
     }

@@ -3,6 +3,7 @@
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_heap::{Heap, Regs};
 use kvik_proc::process::flag;
+use kvik_proc::receive::LOOK;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
 use kvik_term::CodeAddress;
@@ -14,13 +15,46 @@ use crate::x86_64::stubs::{load_own, save_own};
 use crate::x86_64::{P, REDS, REGS, XREGS};
 
 impl<'m> Compiler<'m> {
+    /// Ends the time slice here if its reductions are used up. x0 is live.
+    fn end_if_used_up(&mut self) {
+        let (out, on) = (self.a.label(), self.a.label());
+        let yield_ = self.stubs.yield_;
+        self.a.alu_ri(Alu::Cmp, REDS, 0);
+        self.a.jcc(Cc::Le, out);
+        self.a.place(on);
+        self.later(move |c| {
+            c.a.place(out);
+            c.a.lea_label(RAX, on);
+            c.a.mov_ri(RCX, 1);
+            c.a.jmp_abs(yield_);
+            Ok(())
+        });
+    }
+    /// Counts a reduction for a call that is made here. The last one ends the time slice before.
+    pub fn count_call(&mut self, live: u64) {
+        let (here, last) = (self.a.label(), self.a.label());
+        let yield_ = self.stubs.yield_;
+        self.waits_here();
+        self.a.place(here);
+        self.a.dec(REDS);
+        self.a.jcc(Cc::Le, last);
+        self.later(move |c| {
+            c.a.place(last);
+            c.a.lea_label(RAX, here);
+            c.a.mov_ri(RCX, live);
+            c.a.jmp_abs(yield_);
+            Ok(())
+        });
+    }
     pub fn receive(&mut self, op: &Op) -> EmitResult {
         let wait = self.stubs.wait;
         match (op.opcode, self.args(op)) {
             (Opcode::Send, _) => {
+                self.count_call(2);
                 self.call_rt(receive::send, &[Arg::X(0, 0), Arg::X(1, 0)], 0)?;
                 self.none_fails(None);
                 self.a.mov_rr(XREGS[0], RAX);
+                self.end_if_used_up();
                 Ok(())
             }
             (Opcode::LoopRec, [Arg::Label(f), d]) => {
@@ -85,6 +119,7 @@ impl<'m> Compiler<'m> {
         self.a.mov_rm(RAX, P, Heap::MESSAGE as i32);
         self.a.alu_ri(Alu::Cmp, RAX, NONE as i32);
         self.a.jcc(Cc::E, mailbox);
+        self.a.alu_ri(Alu::Sub, REDS, LOOK as i32);
         self.a.place(got);
         self.store(dst, RAX)?;
         self.later(move |c| {
