@@ -88,7 +88,7 @@ eunit([Name, File]) ->
     true = code:add_patha(filename:absname(Out)),
     Ms = [list_to_atom(filename:rootname(F)) || F <- lists:sort(filelib:wildcard("*.beam", Out))],
     ok = file:set_cwd(Name),
-    [eunit:test(M, [no_tty, {report, {?MODULE, []}}]) || M <- Ms, has_tests(M, Ms)],
+    [eunit:test(M, [no_tty, {scale_timeouts, 10}, {report, {?MODULE, []}}]) || M <- Ms, has_tests(M, Ms)],
     halt().
 
 %% EUnit itself runs M_tests with M.
