@@ -405,6 +405,11 @@ impl Heap {
         }
         let need = need + crate::alloc::STACK_SLACK;
         let minor = self.would_be_minor(full);
+        if full {
+            // A request does not tell that the block is too small. It would grow to the size of the
+            // old heap, however little of that survives.
+            self.often.set(0);
+        }
         // SAFETY: as the caller says.
         unsafe { self.run(x, live, need, minor, self.mature(), None) }
     }
@@ -689,5 +694,24 @@ impl Heap {
             self.cap.set(cap);
             self.mark.set(Heap::NO_MARK);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kvik_term::Term;
+
+    #[test]
+    fn requested_collection_after_many_others_shrinks_the_block() {
+        let mut h = Heap::new(1000);
+        h.set_root(crate::roots::Root::Trap, h.list(&[Term::int(7); 20_000]));
+        for _ in 0..4 {
+            h.collect_parked(false);
+        }
+        let old_block = h.sizes().old_block;
+        h.set_root(crate::roots::Root::Trap, Term::NIL);
+        h.collect_parked(true);
+        assert!(old_block >= 40_000 && h.sizes().block < MANY_WORDS, "{:?}", h.sizes().block);
     }
 }

@@ -192,7 +192,8 @@ pub fn handed_off(p: &Proc) -> Option<&'static Export> {
     kvik_code::find_export(m.as_atom()?, f.as_atom()?, arity)
 }
 
-/// The result of `after_bif` if the time slice has ended and the BIF has not.
+/// The result of `after_bif` if the time slice has ended and the BIF has not, or is to be called again after a
+/// collection between time slices.
 pub const STOPPED: u64 = 1;
 
 /// After a BIF that returned no term: the export to call instead, 0 for an exception, or `STOPPED`.
@@ -211,6 +212,11 @@ pub extern "C" fn after_bif(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     }
     let Some(e) = p.trap_to.take() else { return 0 };
     let args = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
+    // A BIF has no entry at which the time slice could end.
+    if p.flag(flag::COLLECTED) && p.flag(flag::COLLECT) {
+        stop(p, e, args);
+        return STOPPED;
+    }
     with_saved_args(p, regs, e, args)
 }
 
