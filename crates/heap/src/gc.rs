@@ -271,7 +271,7 @@ const COLLECTION: u8 = 8;
 /// collection even if little survives, up to a limit or to as many words as survive in total:
 /// collecting then costs more than scanning the survivors.
 const FREQUENT_COLLECTIONS: u8 = 3 * COLLECTION;
-const MANY_WORDS: usize = 4096;
+pub(crate) const MANY_WORDS: usize = 4096;
 
 /// A block that has grown is not shrunk below this: when its contents have moved to the old heap,
 /// it is soon filled again.
@@ -406,8 +406,7 @@ impl Heap {
         let need = need + crate::alloc::STACK_SLACK;
         let minor = self.would_be_minor(full);
         if full {
-            // A request does not tell that the block is too small. It would grow to the size of the
-            // old heap, however little of that survives.
+            // That would let the block grow to the size of the old heap, whatever survives.
             self.often.set(0);
         }
         // SAFETY: as the caller says.
@@ -694,24 +693,5 @@ impl Heap {
             self.cap.set(cap);
             self.mark.set(Heap::NO_MARK);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use kvik_term::Term;
-
-    #[test]
-    fn requested_collection_after_many_others_shrinks_the_block() {
-        let mut h = Heap::new(1000);
-        h.set_root(crate::roots::Root::Trap, h.list(&[Term::int(7); 20_000]));
-        for _ in 0..4 {
-            h.collect_parked(false);
-        }
-        let old_block = h.sizes().old_block;
-        h.set_root(crate::roots::Root::Trap, Term::NIL);
-        h.collect_parked(true);
-        assert!(old_block >= 40_000 && h.sizes().block < MANY_WORDS, "{:?}", h.sizes().block);
     }
 }

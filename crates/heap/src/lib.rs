@@ -21,6 +21,8 @@ mod digits_tests;
 mod fit;
 pub mod frag;
 pub mod gc;
+#[cfg(test)]
+mod gc_tests;
 pub mod limit;
 pub mod literal;
 pub mod long_collection;
