@@ -12,8 +12,9 @@ use super::run::REDUCTIONS;
 use crate::process::{flag, RunToken};
 use crate::Proc;
 
-/// Reductions that a switch counts for in the interval between checks.
-const SWITCH_COST: i64 = 12;
+/// Reductions that a switch counts for in the interval between checks. A ping-pong, which uses ten for
+/// each, looks at events every 7 µs so.
+const SWITCH_COST: i64 = 3;
 /// Flags that need the scheduler's loop, when the process waits or before it runs.
 const SLOW_PATH_FLAGS: u32 = flag::EXITING
     | flag::SUSPENDED
