@@ -3,7 +3,10 @@
 -export([main/0, inc/1]).
 
 main() ->
-    erlang:system_flag(schedulers_online, 1),
+    {P, M} = spawn_opt(fun all/0, [monitor, {scheduler, 1}]),
+    receive {'DOWN', M, process, P, Why} -> t:p(Why) end.
+
+all() ->
     [t:p({Kinds, run(Kinds)})
      || Kinds <- [[K, K] || K <- kinds()] ++ [[returns, foldl, map], [self_sends, throws, applies], kinds()]].
 
@@ -32,7 +35,7 @@ run(Kinds) ->
     S = self(),
     Numbered = lists:enumerate(Kinds),
     Work = fun(N, K) -> receive go -> ok end, [begin work(K, I rem 17), S ! N end || I <- lists:seq(1, 60)], S ! done end,
-    Pids = [spawn_opt(fun() -> Work(N, K) end, [{min_heap_size, 200000}]) || {N, K} <- Numbered],
+    Pids = [spawn_opt(fun() -> Work(N, K) end, [{scheduler, 1}, {min_heap_size, 200000}]) || {N, K} <- Numbered],
     [P ! go || P <- Pids],
     rows(collect(length(Pids), [])).
 

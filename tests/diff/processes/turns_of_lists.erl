@@ -3,7 +3,10 @@
 -export([main/0]).
 
 main() ->
-    erlang:system_flag(schedulers_online, 1),
+    {P, M} = spawn_opt(fun all/0, [monitor, {scheduler, 1}]),
+    receive {'DOWN', M, process, P, Why} -> t:p(Why) end.
+
+all() ->
     show([{processes, fun() -> processes() end},
           {ports, fun() -> erlang:ports() end},
           {late, fun() -> erlang:bump_reductions(3970), processes() end},
@@ -20,9 +23,10 @@ show(L) -> [t:p({Name, turns(F)}) || {Name, F} <- L].
 
 turns(F) ->
     C = counters:new(1, []),
-    Ticker = spawn_link(fun() -> tick(C) end),
+    Ticker = spawn_opt(fun() -> tick(C) end, [link, {scheduler, 1}]),
     S = self(),
-    spawn(fun() -> erlang:yield(), A = counters:get(C, 1), F(), S ! {turns, counters:get(C, 1) - A} end),
+    Timed = fun() -> erlang:yield(), A = counters:get(C, 1), F(), S ! {turns, counters:get(C, 1) - A} end,
+    spawn_opt(Timed, [{scheduler, 1}]),
     receive {turns, N} -> unlink(Ticker), exit(Ticker, kill), N end.
 
 tick(C) -> counters:add(C, 1, 1), erlang:yield(), tick(C).
