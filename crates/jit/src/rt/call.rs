@@ -192,8 +192,8 @@ pub fn handed_off(p: &Proc) -> Option<&'static Export> {
     kvik_code::find_export(m.as_atom()?, f.as_atom()?, arity)
 }
 
-/// The result of `after_bif` if the time slice has ended and the BIF has not, or is to be called again after a
-/// collection between time slices.
+/// The result of `after_bif` if the time slice has ended and the BIF has not, or is to be called
+/// again after a collection between time slices.
 pub const STOPPED: u64 = 1;
 
 /// After a BIF that returned no term: the export to call instead, 0 for an exception, or `STOPPED`.

@@ -21,14 +21,18 @@ impl Compiler<'_> {
         self.a.dec(REDS);
         self.a.jcc(Cc::Le, out);
         let live = self.arity as u64;
-        let yield_ = self.stubs.yield_;
         self.later(move |c| {
             c.a.place(out);
-            c.a.lea_label(RAX, l);
-            c.a.mov_ri(RCX, live);
-            c.a.jmp_abs(yield_);
+            c.yield_to(l, live);
             Ok(())
         });
+    }
+
+    /// Ends the time slice, to continue at a label where `live` x registers are live.
+    pub fn yield_to(&mut self, l: Label, live: u64) {
+        self.a.lea_label(RAX, l);
+        self.a.mov_ri(RCX, live);
+        self.a.jmp_abs(self.stubs.yield_);
     }
 
     /// Jumps to the NIF's entry once there is one.

@@ -225,9 +225,7 @@ impl<'m> Compiler<'m> {
             c.a.place(stopped);
             c.store(rest, RSI)?;
             c.store(so_far, RDX)?;
-            c.a.lea_label(RAX, go_on);
-            c.a.mov_ri(RCX, live as u64 + 3);
-            c.a.jmp_abs(c.stubs.yield_);
+            c.yield_to(go_on, live as u64 + 3);
             c.a.place(go_on);
             c.place();
             c.load(rest, RSI)?;

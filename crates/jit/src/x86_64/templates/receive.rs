@@ -18,31 +18,25 @@ impl<'m> Compiler<'m> {
     /// Ends the time slice here if its reductions are used up. x0 is live.
     fn end_if_used_up(&mut self) {
         let (out, on) = (self.a.label(), self.a.label());
-        let yield_ = self.stubs.yield_;
         self.a.alu_ri(Alu::Cmp, REDS, 0);
         self.a.jcc(Cc::Le, out);
         self.a.place(on);
         self.later(move |c| {
             c.a.place(out);
-            c.a.lea_label(RAX, on);
-            c.a.mov_ri(RCX, 1);
-            c.a.jmp_abs(yield_);
+            c.yield_to(on, 1);
             Ok(())
         });
     }
     /// Counts a reduction for a call that is made here. The last one ends the time slice before.
     pub fn count_call(&mut self, live: u64) {
         let (here, last) = (self.a.label(), self.a.label());
-        let yield_ = self.stubs.yield_;
         self.waits_here();
         self.a.place(here);
         self.a.dec(REDS);
         self.a.jcc(Cc::Le, last);
         self.later(move |c| {
             c.a.place(last);
-            c.a.lea_label(RAX, here);
-            c.a.mov_ri(RCX, live);
-            c.a.jmp_abs(yield_);
+            c.yield_to(here, live);
             Ok(())
         });
     }
@@ -98,22 +92,14 @@ impl<'m> Compiler<'m> {
     /// Jumps back to `loop_rec`; the time slice may end here, so that scanning a long mailbox is
     /// preemptible.
     fn again(&mut self, f: Label) -> EmitResult {
-        let yield_ = self.stubs.yield_;
         self.a.dec(REDS);
         self.a.jcc(Cc::G, f);
-        self.yield_to(f, yield_);
+        self.yield_to(f, 0);
         Ok(())
-    }
-    /// Ends the time slice, to continue at a label where no x register is live.
-    fn yield_to(&mut self, f: Label, yield_: CodeAddress) {
-        self.a.lea_label(RAX, f);
-        self.a.mov_ri(RCX, 0);
-        self.a.jmp_abs(yield_);
     }
     /// The message that the sender has put on the heap, or one from the mailbox.
     fn loop_rec(&mut self, f: Label, dst: Arg) -> EmitResult {
         let (look, mailbox, got) = (self.a.label(), self.a.label(), self.a.label());
-        let yield_ = self.stubs.yield_;
         self.waits_here();
         self.a.place(look);
         self.a.mov_rm(RAX, P, Heap::MESSAGE as i32);
@@ -135,7 +121,7 @@ impl<'m> Compiler<'m> {
             c.none_fails(Some(f));
             c.a.alu_ri(Alu::Cmp, RAX, receive::LATER as i32);
             c.a.jcc(Cc::Ne, got);
-            c.yield_to(look, yield_);
+            c.yield_to(look, 0);
             Ok(())
         });
         Ok(())
