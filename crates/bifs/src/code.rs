@@ -9,7 +9,7 @@ use kvik_code::{module, purging, CommitError, CoverageMode, DebuggerSwitches, Lo
 use kvik_etf::DecodeOpts;
 use kvik_heap::SuspendedState;
 use kvik_jit::LoadError;
-use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Export, Term};
 
 use crate::funs::NIF_MODULES;
@@ -295,7 +295,7 @@ fn pre_loaded<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 fn delete_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(m) = a[0].as_atom() else { return Err(p.badarg()) };
     if p.resumed::<Paused>().is_none() && module::current(m).is_some() {
-        return Err(pause(p));
+        return Err(crate::process::after_slices::<Paused>(p, ()));
     }
     match module::delete(m) {
         None => Ok(am::undefined.into()),
@@ -311,20 +311,11 @@ fn delete_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
+/// A deletion waits for the time slices in which processes may just have become runnable in the
+/// module: they may depend on this process, and get to run first.
 enum Paused {}
 impl SuspendedState for Paused {
     type In<'h> = ();
-}
-/// Suspends the process until all current time slices have ended: processes that just became
-/// runnable in the module, and may depend on this one, get to run.
-fn pause(p: &Proc) -> Raised {
-    let pid = p.pid();
-    p.suspend_for(pid);
-    crate::blocking_pool::run(Box::new(move || {
-        kvik_sync::table::wait_for_all();
-        kvik_proc::signal_handlers::resume(pid, pid);
-    }));
-    p.again::<Paused>((), None)
 }
 
 fn check_old_code<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

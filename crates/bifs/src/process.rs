@@ -62,6 +62,17 @@ impl SuspendedState for Found {
     type In<'h> = Term<'h>;
 }
 
+/// Suspends the process until all current time slices have ended; its BIF then goes on with `state`.
+pub(crate) fn after_slices<'h, K: SuspendedState>(p: &'h Proc, state: K::In<'h>) -> Raised {
+    let pid = p.pid();
+    p.suspend_for(pid);
+    crate::blocking_pool::run(Box::new(move || {
+        kvik_sync::table::wait_for_all();
+        kvik_proc::signal_handlers::resume(pid, pid);
+    }));
+    p.again::<K>(state, None)
+}
+
 /// Size of most replies in words, including the message around the answer.
 const ANSWER_WORDS: usize = 64;
 

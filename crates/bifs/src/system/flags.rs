@@ -2,12 +2,15 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::Relaxed};
 
+use kvik_heap::SuspendedState;
 use kvik_proc::limits::{next_heap_size, Defaults, MaxHeap};
 use kvik_proc::logger::{self, SystemLogger};
 use kvik_proc::sched::microstate_timing;
 use kvik_proc::sched::online::{self, Blocked};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
+
+use crate::process::after_slices;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "system_flag", 2, system_flag_2),
@@ -148,6 +151,9 @@ fn set_online(n: usize) -> Option<usize> {
 }
 
 fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if let Some(answer) = p.resumed::<InForce>() {
+        return Ok(answer);
+    }
     let [flag, value] = *a else { return Err(p.badarg()) };
     let Some(flag) = flag.as_atom() else {
         return Err(p.badarg_because(am::badopt));
@@ -161,8 +167,8 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     match name {
         "schedulers_online" => {
-            let n = value.as_usize().and_then(set_online).ok_or_else(|| p.badarg())?;
-            Ok(p.heap.integer(n as i64))
+            let before = value.as_usize().and_then(set_online).ok_or_else(|| p.badarg())?;
+            in_force(p, p.heap.integer(before as i64), value.as_usize() != Some(before))
         }
         "dirty_cpu_schedulers_online" => {
             let most = super::config().dirty_cpu.min(online::online());
@@ -181,8 +187,8 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         "microstate_accounting" => microstates(p, value),
         "system_logger" => set_logger(p, value),
         "multi_scheduling" => match value.as_atom() {
-            Some(am::block) => told(p, online::block(p.pid(), false)),
-            Some(am::block_normal) => told(p, online::block(p.pid(), true)),
+            Some(am::block) => block(p, false),
+            Some(am::block_normal) => block(p, true),
             Some(am::unblock) => told(p, online::unblock(p.pid(), false)),
             Some(am::unblock_normal) => told(p, online::unblock(p.pid(), true)),
             _ => Err(p.badarg()),
@@ -205,6 +211,27 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         "internal_cpu_topology" => super::processors::set_internal(p, value),
         _ => Err(p.badarg_because(am::badopt)),
     }
+}
+
+/// Returns `answer` when every scheduler does what was just `changed` about them.
+fn in_force<'h>(p: &'h Proc, answer: Term<'h>, changed: bool) -> BifResult<'h> {
+    match changed {
+        true => Err(after_slices::<InForce>(p, answer)),
+        false => Ok(answer),
+    }
+}
+/// State of a call that waits until its change is in force: the answer.
+enum InForce {}
+impl SuspendedState for InForce {
+    type In<'h> = Term<'h>;
+}
+
+/// Blocks multi-scheduling for the process. With one scheduler nothing changes for normal ones; OTP
+/// waits for its dirty schedulers in the first block, so the process is suspended for a moment.
+fn block<'h>(p: &'h Proc, normal: bool) -> BifResult<'h> {
+    let first = online::blockers(normal).is_empty();
+    let now = told(p, online::block(p.pid(), normal))?;
+    in_force(p, now, super::schedulers() > 1 || first && !normal)
 }
 
 /// Whether multi-scheduling is enabled, or how it is blocked.
