@@ -49,5 +49,9 @@ read(File) ->
 %% Those that are loaded already become old versions, and may still be in use.
 load([]) -> ok;
 load([{Module, Code} | Rest]) ->
-    {module, Module} = erlang:load_module(Module, Code),
+    case erlang:load_module(Module, Code) of
+        {module, Module} -> ok;
+        %% Its code is in place, and is dropped instead of run.
+        {error, on_load} -> erlang:finish_after_on_load(Module, false)
+    end,
     load(Rest).

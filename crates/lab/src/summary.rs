@@ -3,7 +3,7 @@
 
 use crate::experiments::{self, Better, Experiment, Job};
 use crate::headline;
-use crate::peers::{LineUp, PeerKind};
+use crate::peers::{LineUp, Peer, PeerKind};
 use crate::rounds::Results;
 use crate::stats::{self, interval, Ratio, Spread};
 use std::collections::BTreeMap;
@@ -26,7 +26,8 @@ pub enum Cell {
     NotRun,
 }
 
-/// What kvik is compared with: of several ways to run the same peer, the better one.
+/// What kvik is compared with: of several ways to run the same peer, the better one; of several
+/// OTPs, that of the release kvik runs.
 #[derive(PartialEq)]
 pub struct Column {
     pub label: &'static str,
@@ -185,7 +186,8 @@ fn to_column(line_up: &LineUp, values: &Values, column: &Column, better: Better)
     interval(&pairs(line_up, values, column, better)?)
 }
 
-/// kvik's ratio to the best of a column's peers, run by run.
+/// kvik's ratio to the best of a column's peers, run by run. Of several OTPs, that of kvik's own
+/// release counts.
 pub fn pairs(
     line_up: &LineUp,
     values: &Values,
@@ -198,8 +200,13 @@ pub fn pairs(
             .position(PeerKind::Kvik, false)
             .or_else(|| line_up.position(PeerKind::Kvik, true))?,
     };
+    let release = &line_up.peers[ours].release;
+    let same_release = |p: &Peer| p.kind == PeerKind::Otp && p.release == *release;
+    let among_them = line_up.peers.iter().any(same_release);
     let theirs = line_up.peers.iter().enumerate().filter(|(_, p)| {
-        p.kind.stands_for(column.kind) && column.single.is_none_or(|single| p.single == single)
+        p.kind.stands_for(column.kind)
+            && column.single.is_none_or(|single| p.single == single)
+            && (p.kind != PeerKind::Otp || !among_them || same_release(p))
     });
     let with = |(theirs, _): (usize, &_)| {
         let pairs = stats::pairs(values.get(&ours)?, values.get(&theirs)?, better);
@@ -312,7 +319,6 @@ fn add_failed(
 pub mod tests {
     use super::*;
     use crate::options::LabOptions;
-    use crate::peers::Peer;
 
     pub fn line_up(peers: &[(PeerKind, bool)]) -> LineUp {
         let peer = |&(kind, single): &(PeerKind, bool)| Peer {
@@ -359,6 +365,20 @@ pub mod tests {
         assert_eq!(labels, ["OTP", "tokio"]);
         assert_eq!(medians(&summary.rows[0].ratios), [Some(6.0), Some(2.0)]);
         assert_eq!(medians(&summary.itself[0].cells), [None, None, None, Some(20.0 / 30.0)]);
+    }
+
+    #[test]
+    fn kvik_stands_beside_the_otp_of_its_release() {
+        let kinds = [PeerKind::Kvik, PeerKind::Otp, PeerKind::Otp, PeerKind::Tokio];
+        let mut line_up = line_up(&kinds.map(|kind| (kind, false)));
+        let results = results(&[("pingpong", &[60.0, 10.0, 20.0, 30.0])]);
+        for (own, ratio) in [("29", 6.0), ("25", 3.0), ("27", 3.0)] {
+            for (peer, release) in line_up.peers.iter_mut().zip([own, "29", "25", ""]) {
+                peer.release = release.to_owned();
+            }
+            let summary = Summary::of(&line_up, &[], &results);
+            assert_eq!(medians(&summary.rows[0].ratios), [Some(ratio), Some(2.0)]);
+        }
     }
 
     #[test]
