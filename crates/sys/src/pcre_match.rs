@@ -181,8 +181,9 @@ impl<'s> Matching<'s> {
         let job = Rc::new(self.job(true, self.opts.match_limit)?);
         let on_it = Rc::as_ptr(&job);
         let stack = stack()?;
+        let start = self.start;
         let run = Coroutine::with_stack(stack, move |y: &Yielder<usize, usize>, left| {
-            let meter = Meter { left: Cell::new(left), last: Cell::new(0), y };
+            let meter = Meter { left: Cell::new(left), last: Cell::new(start), y };
             // SAFETY: the job outlives this stack, as does what it points to (see `Within`).
             let rc = unsafe { (*on_it).run(Some(&meter)) };
             (rc, meter.left.get())
