@@ -188,10 +188,10 @@ fn line<'h>(
 pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h> {
     let mut lines = Vec::new();
     let ip = if own { 0 } else { p.heap.ip() };
-    if let Some(e) = waits_to_call(p).filter(|_| !own) {
+    if let Some(e) = waits_to_call(p).filter(|e| !own && !is_put_off(p, e)) {
         let (module, function, arity) = (e.module, e.function, e.arity);
         lines.push(Location { module, function, arity, line: None });
-    } else if !own && super::call::handed_off(p).is_none() {
+    } else if !own && waits_to_call(p).or_else(|| super::call::handed_off(p)).is_none() {
         lines.extend(kvik_code::at(ip).and_then(|i| i.location_near(ip)));
     }
     // SAFETY: native code waits for our answer, or the process does not run.
@@ -251,6 +251,13 @@ pub fn goes_on(p: &Proc) -> (usize, Option<&'static Export>) {
 fn waits_to_call(p: &Proc) -> Option<&'static Export> {
     let yields = |e: &Export| (e.module, e.function) == (am::erlang, am::yield_);
     p.trap_to.get().filter(|e| !yields(e))
+}
+
+/// Whether the process waits to begin that BIF. In OTP it is then at the call in its own code, where
+/// its stack trace begins; a NIF is entered before its process stops. No export is a NIF's entry.
+fn is_put_off(p: &Proc, e: &Export) -> bool {
+    let export = || kvik_code::find_export(e.module, e.function, e.arity);
+    !p.heap.is_suspended() && export().is_some_and(|own| std::ptr::eq(own, e))
 }
 
 /// Whether the process will return to the old code of a module.
