@@ -10,10 +10,17 @@ use crate::abi::SysInfo;
 use crate::env::EnvPtr;
 use crate::pointers::{CStrPtr, InOut, OutBuffer, Word};
 
+/// The first word of new memory is not zero, but an address, as OTP's mostly is, where free blocks
+/// are linked: `ets_cache` of ejabberd reads from there how many counters it may have, and sets it nowhere.
 #[no_mangle]
 pub extern "C" fn enif_alloc(size: usize) -> *mut c_void {
     // SAFETY: a plain call.
-    unsafe { libc::malloc(size) }
+    let p = unsafe { libc::malloc(size) };
+    if !p.is_null() && size >= size_of::<usize>() {
+        // SAFETY: the block is new, as large, and aligned for any type.
+        unsafe { p.cast::<usize>().write(p as usize) }
+    }
+    p
 }
 /// Returns memory for size 0 too.
 #[no_mangle]
