@@ -166,3 +166,19 @@ pub extern "C" fn enif_make_unique_integer(e: EnvPtr, properties: c_int) -> Word
     let (positive, monotonic) = (properties & 1 != 0, properties & 2 != 0);
     kvik_bifs::process::unique(e.heap(), monotonic, positive).word()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_memory_does_not_begin_with_zero() {
+        let blocks: Vec<_> = (0..100).map(|_| enif_alloc(24)).collect();
+        for p in &blocks {
+            // SAFETY: `enif_alloc` has set the first word.
+            assert_ne!(unsafe { p.cast::<u32>().read() }, 0);
+        }
+        blocks.into_iter().for_each(|p| enif_free(p));
+        enif_free(enif_alloc(0));
+    }
+}
