@@ -10,8 +10,8 @@ use crate::abi::SysInfo;
 use crate::env::EnvPtr;
 use crate::pointers::{CStrPtr, InOut, OutBuffer, Word};
 
-/// The first word of new memory is not zero, but an address, as OTP's mostly is, where free blocks
-/// are linked: `ets_cache` of ejabberd reads from there how many counters it may have, and sets it nowhere.
+/// As in OTP, the first word of new memory is not zero: `ets_cache` of ejabberd reads from there how
+/// many counters it may have, and sets it nowhere.
 #[no_mangle]
 pub extern "C" fn enif_alloc(size: usize) -> *mut c_void {
     // SAFETY: a plain call.

@@ -188,11 +188,14 @@ fn line<'h>(
 pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h> {
     let mut lines = Vec::new();
     let ip = if own { 0 } else { p.heap.ip() };
-    if let Some(e) = waits_to_call(p).filter(|e| !own && !is_put_off(p, e)) {
-        let (module, function, arity) = (e.module, e.function, e.arity);
-        lines.push(Location { module, function, arity, line: None });
-    } else if !own && waits_to_call(p).or_else(|| super::call::handed_off(p)).is_none() {
-        lines.extend(kvik_code::at(ip).and_then(|i| i.location_near(ip)));
+    match waits_to_call(p).filter(|_| !own) {
+        Some(e) if is_put_off(p, e) => {}
+        Some(e) => {
+            let (module, function, arity) = (e.module, e.function, e.arity);
+            lines.push(Location { module, function, arity, line: None });
+        }
+        None if own || super::call::handed_off(p).is_some() => {}
+        None => lines.extend(kvik_code::at(ip).and_then(|i| i.location_near(ip))),
     }
     // SAFETY: native code waits for our answer, or the process does not run.
     let stack = unsafe { p.heap.stack() };
