@@ -2,6 +2,7 @@
 //! the node's name while it has none, and small natives of `erts_internal`. `vm` passes in the
 //! facts of other crates through [`SystemConfig`].
 
+mod allocators;
 mod cgroup;
 mod check_io;
 mod flags;

@@ -16,13 +16,23 @@ const SHARED: usize = CELLS - 1;
 #[repr(align(128))]
 struct Padded(AtomicI64);
 
+/// The sum of a counter's cells, one for each thread.
 pub struct ShardedCounter([Padded; CELLS]);
+
+#[repr(align(128))]
+struct BlockCell {
+    bytes: AtomicI64,
+    blocks: AtomicI64,
+}
+
+/// Counts the bytes and the blocks of one kind of memory. Both are in one cache line.
+pub struct BlockCounter([BlockCell; CELLS]);
 
 kvik_state::vm_state! {
     /// Blocks of processes: heap and stack.
-    pub static BLOCKS: ShardedCounter = ShardedCounter::new();
+    pub static BLOCKS: BlockCounter = BlockCounter::new();
     /// Off-heap binaries.
-    pub static BINARIES: ShardedCounter = ShardedCounter::new();
+    pub static BINARIES: BlockCounter = BlockCounter::new();
 }
 
 kvik_state::vm_state! {
@@ -53,20 +63,63 @@ impl ShardedCounter {
         self.count(n as i64);
     }
     #[inline]
-    pub(crate) fn sub(&self, n: usize) {
+    #[cfg(test)]
+    fn sub(&self, n: usize) {
         self.count(-(n as i64));
     }
     #[inline]
     fn count(&self, n: i64) {
         let i = mine();
-        let cell = &self.0[i].0;
-        match i {
-            SHARED => drop(cell.fetch_add(n, Relaxed)),
-            _ => cell.store(cell.load(Relaxed).wrapping_add(n), Relaxed),
-        }
+        add_to(&self.0[i].0, i, n);
     }
     pub fn sum(&self) -> usize {
         let sum: i64 = self.0.iter().map(|c| c.0.load(Relaxed)).sum();
+        sum.max(0) as usize
+    }
+}
+
+/// Adds to a cell of the calling thread's index `i`.
+#[inline]
+fn add_to(cell: &AtomicI64, i: usize, n: i64) {
+    match i {
+        SHARED => drop(cell.fetch_add(n, Relaxed)),
+        _ => cell.store(cell.load(Relaxed).wrapping_add(n), Relaxed),
+    }
+}
+
+impl BlockCounter {
+    const fn new() -> BlockCounter {
+        BlockCounter(
+            [const { BlockCell { bytes: AtomicI64::new(0), blocks: AtomicI64::new(0) } }; CELLS],
+        )
+    }
+    /// A block of that many bytes was allocated.
+    #[inline]
+    pub(crate) fn add(&self, bytes: usize) {
+        self.count(bytes as i64, 1);
+    }
+    /// A block of that many bytes was freed.
+    #[inline]
+    pub(crate) fn sub(&self, bytes: usize) {
+        self.count(-(bytes as i64), -1);
+    }
+    #[inline]
+    fn count(&self, bytes: i64, blocks: i64) {
+        let i = mine();
+        let cell = &self.0[i];
+        add_to(&cell.bytes, i, bytes);
+        add_to(&cell.blocks, i, blocks);
+    }
+    /// Bytes in use.
+    pub fn sum(&self) -> usize {
+        self.total(|c| &c.bytes)
+    }
+    /// Blocks in use.
+    pub fn blocks(&self) -> usize {
+        self.total(|c| &c.blocks)
+    }
+    fn total(&self, of: fn(&BlockCell) -> &AtomicI64) -> usize {
+        let sum: i64 = self.0.iter().map(|c| of(c).load(Relaxed)).sum();
         sum.max(0) as usize
     }
 }
@@ -81,6 +134,19 @@ mod tests {
         M.add(100);
         std::thread::spawn(|| M.sub(60)).join().unwrap();
         assert_eq!(M.sum(), 40);
+    }
+
+    #[test]
+    fn counts_blocks_and_their_bytes() {
+        static M: BlockCounter = BlockCounter::new();
+        M.add(100);
+        M.add(20);
+        std::thread::spawn(|| M.sub(20)).join().unwrap();
+        assert_eq!((M.sum(), M.blocks()), (100, 1));
+        // A block that is resized stays one block.
+        M.sub(100);
+        M.add(300);
+        assert_eq!((M.sum(), M.blocks()), (300, 1));
     }
 
     #[test]

@@ -131,6 +131,17 @@ pub fn give_back_large() -> bool {
     large_alloc::give_back()
 }
 
+/// mimalloc's version.
+pub fn version() -> [u32; 3] {
+    // SAFETY: returns a constant.
+    let v = unsafe { mi::mi_version() }.unsigned_abs();
+    if v >= 10_000 {
+        [v / 10_000, v / 100 % 100, v % 100]
+    } else {
+        [v / 100, v / 10 % 10, v % 10]
+    }
+}
+
 /// Bytes that a thread frees between two calls of the scavenger.
 const FREED_PER_CALL: isize = 1 << 20;
 /// Number of collections for which mimalloc keeps an empty page of more than 64 KB for reuse.

@@ -9,6 +9,7 @@ use kvik_term::{am, Atom, Term};
 
 use kvik_proc::sched::online::{self, Blocked};
 
+use super::allocators::{self, Detail};
 use super::{config, flags, processors};
 use crate::{dump, filename};
 
@@ -241,8 +242,9 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
             let one = |c: &(Atom, Term<'static>)| h.tuple(&[c.0.into(), c.1]);
             h.list(&all.iter().map(one).collect::<Vec<_>>())
         }
-        "alloc_util_allocators" | "snifs" | "allocated_areas" => Term::NIL,
-        "allocator" => h.tuple(&[am::undefined.into(), Term::NIL, Term::NIL, Term::NIL]),
+        "snifs" | "allocated_areas" => Term::NIL,
+        "alloc_util_allocators" => allocators::names(p)?,
+        "allocator" => allocators::settings(p)?,
         // No C compiler was used, so there are no flags.
         "compile_info" => {
             let none = |k: &str| Ok(h.tuple(&[atom(p, k)?, Term::NIL]));
@@ -366,19 +368,16 @@ fn pair<'h>(p: &'h Proc, what: Term<'h>) -> BifResult<'h> {
     let Some([k, v]) = what.as_tuple_n::<2>() else {
         return Err(p.badarg());
     };
-    // kvik has none of OTP's allocators: all are off.
-    if let (Some("allocator" | "allocator_sizes"), Some(names)) =
-        (k.as_atom().map(Atom::name), v.list_to_vec())
-    {
-        let off: Vec<_> = names.iter().map(|n| p.heap.tuple(&[*n, Term::bool(false)])).collect();
-        return Ok(p.heap.list(&off));
+    match k.as_atom().map(Atom::name) {
+        Some("allocator") => return allocators::info(p, v, Detail::All),
+        Some("allocator_sizes") => return allocators::info(p, v, Detail::Sizes),
+        _ => {}
     }
     match (k.as_atom().map(Atom::name), v.as_atom().map(Atom::name)) {
         (Some("wordsize"), Some("internal" | "external")) => Ok(Term::int(8)),
         (Some("cpu_topology"), Some(which @ ("detected" | "used" | "defined"))) => {
             processors::cpu_topology(p, which)
         }
-        (Some("allocator" | "allocator_sizes"), Some(_)) => Ok(Term::bool(false)),
         _ => Err(p.badarg()),
     }
 }

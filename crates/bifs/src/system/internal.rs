@@ -58,7 +58,13 @@ const ALLOCATORS: [&str; 12] = [
 ];
 /// How many messages with figures of an allocator will come: none, as of one that is not enabled.
 fn not_enabled_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let [allocator, thread, ..] = a[0].as_tuple_n::<5>().ok_or_else(|| p.badarg())?;
+    // From that release on with flags, which say how to group the figures. Before it, the size is
+    // not checked.
+    let size = kvik_release::current().tags_allocations_with_code().then_some(6);
+    let request = a[0].as_tuple().filter(|t| size.is_none_or(|n| t.elements().len() == n));
+    let [allocator, thread, ..] = *request.map_or(&[][..], |t| t.elements()) else {
+        return Err(p.badarg());
+    };
     let is_known = allocator.as_atom().is_some_and(|n| ALLOCATORS.contains(&n.name()));
     let is_thread = thread.as_i64().is_some_and(|n| (0..=super::schedulers() as i64).contains(&n));
     (is_known && is_thread).then(|| Term::int(0)).ok_or_else(|| p.badarg())

@@ -23,10 +23,48 @@ fn atoms() -> usize {
     names.map(|a| a.name().len() + ENTRY).sum()
 }
 
-/// Bytes of processes: the tasks, and their heaps and stacks. (Waiting messages and heap fragments
-/// are part of the total only.)
-fn processes() -> usize {
-    kvik_proc::process::table().count() * size_of::<kvik_proc::Task>() + BLOCKS.sum()
+/// Bytes of memory by what uses it.
+pub(super) struct MemoryUsage {
+    /// All that is present, and at least the sum of the others.
+    pub total: usize,
+    /// The tasks of processes.
+    pub tasks: usize,
+    /// Heaps and stacks of processes. (Waiting messages and heap fragments are part of the total
+    /// only.)
+    pub heaps: usize,
+    pub atoms: usize,
+    /// Off-heap binaries.
+    pub binaries: usize,
+    pub native_code: usize,
+    pub literals: usize,
+    pub tables: usize,
+}
+impl MemoryUsage {
+    pub fn now() -> MemoryUsage {
+        Self::with_tables(tables(|t| t.read(0, Access::Info).map_or(0, |s| t.memory(&s))))
+    }
+    fn with_tables(tables: usize) -> MemoryUsage {
+        let mut usage = MemoryUsage {
+            total: 0,
+            tasks: kvik_proc::process::table().count() * size_of::<kvik_proc::Task>(),
+            heaps: BLOCKS.sum(),
+            atoms: atoms(),
+            binaries: BINARIES.sum(),
+            native_code: kvik_jit::mem::bytes(),
+            literals: kvik_heap::literal::bytes(),
+            tables,
+        };
+        usage.total = resident().max(usage.counted());
+        usage
+    }
+    /// The sum of all but the total.
+    pub fn counted(&self) -> usize {
+        let code = self.native_code + self.literals;
+        self.processes() + self.atoms + self.binaries + code + self.tables
+    }
+    fn processes(&self) -> usize {
+        self.tasks + self.heaps
+    }
 }
 
 fn tables(words: fn(&Table) -> usize) -> usize {
@@ -35,26 +73,24 @@ fn tables(words: fn(&Table) -> usize) -> usize {
 
 /// Items in the order of `memory/0`.
 fn items() -> [(&'static str, usize); 9] {
-    with_tables(tables(|t| t.read(0, Access::Info).map_or(0, |s| t.memory(&s))))
+    named(&MemoryUsage::now())
 }
 /// The same for a dump, which may not wait: without tables that are being written to.
 pub fn items_without_waiting() -> [(&'static str, usize); 9] {
-    with_tables(tables(|t| t.try_peek().map_or(0, |s| t.memory(&s))))
+    named(&MemoryUsage::with_tables(tables(|t| t.try_peek().map_or(0, |s| t.memory(&s)))))
 }
-fn with_tables(ets: usize) -> [(&'static str, usize); 9] {
-    let (atom, processes, binary) = (atoms(), processes(), BINARIES.sum());
-    let code = kvik_jit::mem::bytes() + kvik_heap::literal::bytes();
-    let total = resident().max(processes + atom + binary + code + ets);
+fn named(usage: &MemoryUsage) -> [(&'static str, usize); 9] {
+    let processes = usage.processes();
     [
-        ("total", total),
+        ("total", usage.total),
         ("processes", processes),
         ("processes_used", processes),
-        ("system", total - processes),
-        ("atom", atom),
-        ("atom_used", atom),
-        ("binary", binary),
-        ("code", code),
-        ("ets", ets),
+        ("system", usage.total - processes),
+        ("atom", usage.atoms),
+        ("atom_used", usage.atoms),
+        ("binary", usage.binaries),
+        ("code", usage.native_code + usage.literals),
+        ("ets", usage.tables),
     ]
 }
 
