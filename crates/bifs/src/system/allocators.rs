@@ -360,20 +360,18 @@ pub(super) fn info<'h>(p: &'h Proc, which: Term<'h>, detail: Detail) -> BifResul
         return b.named(a.name(), &Snapshot::now(), detail).unwrap_or_else(|| Err(p.badarg()));
     }
     let names = which.list_to_vec().filter(|l| !l.is_empty()).ok_or_else(|| p.badarg())?;
-    let mut seen: Vec<&str> = Vec::new();
-    for n in &names {
-        let name = n.as_atom().ok_or_else(|| p.badarg())?.name();
-        if seen.contains(&name) {
+    let s = Snapshot::now();
+    let mut rows: Vec<(Atom, Term<'h>)> = Vec::new();
+    // Ends at the first name that is unknown or comes again, so it is short however long the list.
+    for n in names {
+        let name = n.as_atom().ok_or_else(|| p.badarg())?;
+        if rows.iter().any(|(before, _)| *before == name) {
             return Err(p.badarg());
         }
-        seen.push(name);
+        let value = b.named(name.name(), &s, detail).unwrap_or_else(|| Err(p.badarg()))?;
+        rows.push((name, p.heap.tuple(&[n, value])));
     }
-    let s = Snapshot::now();
-    let mut rows = Vec::new();
-    for (term, name) in names.iter().zip(seen) {
-        let value = b.named(name, &s, detail).unwrap_or_else(|| Err(p.badarg()))?;
-        rows.push(p.heap.tuple(&[*term, value]));
-    }
+    let rows: Vec<Term<'h>> = rows.into_iter().map(|(_, row)| row).collect();
     Ok(b.list(&rows))
 }
 
