@@ -13,6 +13,10 @@ main() ->
     t:p([{Bad, element(2, t:c(fun() -> erlang:system_info({Kind, Bad}) end))}
          || Bad <- [no_alloc, [no_alloc], [ets_alloc, no_alloc], [], [ets_alloc, ets_alloc], [ets_alloc | sys_alloc], "a"],
             Kind <- [allocator, allocator_sizes]]),
+    %% What is off cannot be set.
+    t:p([{Bad, t:c(fun() -> erlang:system_flag(erts_alloc, Bad) end)}
+         || Bad <- [{sys_alloc, sbct, 8}, {test_alloc, sbct, 8}, {test_alloc, no_parameter, -1}, {test_alloc, sbct, x}, {test_alloc, 1, 1},
+                    {test_alloc, sbct}, {mseg_alloc, sbct, 8}, {alloc_util, sbct, 8}, {no_alloc, sbct, 8}, []]]),
     t:p(adds_up, adds_up(Names)),
     Keep = {grow(binary_alloc, fun() -> binary:copy(<<7>>, 20_000_000) end),
             grow(ets_alloc, fun() -> T = ets:new(t, []), ets:insert(T, [{N, lists:seq(1, 20)} || N <- lists:seq(1, 5000)]), T end),

@@ -335,22 +335,37 @@ pub(super) fn names<'h>(p: &'h Proc) -> BifResult<'h> {
 }
 
 /// `allocator`: the allocator below (which OTP knows only as glibc's or not), its version, the
-/// features, and the settings.
+/// features, and the settings: those of OTP's allocators are off, since none of them can be set.
 pub(super) fn settings<'h>(p: &'h Proc) -> BifResult<'h> {
     let b = Builder(p);
+    let off = b.list(&[b.tuple("e", &[false.into()])?]);
     let mut features = vec![b.atom("sys_alloc")?];
     let mut all = vec![b.tuple("sys_alloc", &[b.sys_options()?])?];
     for name in NAMES {
         features.push(b.atom(name)?);
-        all.push(b.tuple(name, &[b.options()?])?);
+        all.push(b.tuple(name, &[off])?);
     }
     features.push(b.atom("mseg_alloc")?);
-    all.push(b.tuple("test_alloc", &[b.list(&[b.tuple("e", &[false.into()])?])])?);
+    all.push(b.tuple("test_alloc", &[off])?);
     all.push(b.tuple("mseg_alloc", &[b.mseg_options()?])?);
     all.push(b.tuple("alloc_util", &[Term::NIL])?);
     all.push(b.tuple("erts_mmap", &[b.list(&[b.numbers("scs", &[0])?])])?);
     all.push(b.tuple("lock_physical_memory", &[b.atom("no")?])?);
     Ok(p.heap.tuple(&[am::undefined.into(), Term::NIL, b.list(&features), b.list(&all)]))
+}
+
+/// `system_flag(erts_alloc, {Allocator, Parameter, Value})`: `notsup`, as of an allocator of OTP that
+/// is off.
+pub(super) fn set<'h>(p: &'h Proc, setting: Term<'h>) -> BifResult<'h> {
+    let [name, parameter, value] = setting.as_tuple_n::<3>().ok_or_else(|| p.badarg())?;
+    let off = |n: &str| n == "sys_alloc" || n == "test_alloc" || NAMES.contains(&n);
+    if name.as_atom().is_some_and(|n| off(n.name()))
+        && parameter.as_atom().is_some()
+        && value.is_integer()
+    {
+        return Ok(am::notsup.into());
+    }
+    Err(p.badarg())
 }
 
 /// `{allocator, Which}` and `{allocator_sizes, Which}`, of one name or of a list of them.

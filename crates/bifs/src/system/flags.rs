@@ -201,7 +201,8 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         {
             Ok(Atom::intern("unbound").map_err(|_| p.system_limit())?.into())
         }
-        "scheduler_wall_time" | "scheduler_bind_type" | "erts_alloc" => Err(p.badarg()),
+        "erts_alloc" => super::allocators::set(p, value),
+        "scheduler_wall_time" | "scheduler_bind_type" => Err(p.badarg()),
         "sequential_tracer" => super::seq_trace::set_tracer(p, value),
         "reset_seq_trace" => {
             kvik_proc::seq_trace::reset_all(p);
