@@ -48,6 +48,9 @@ fn options(t: Term<'_>) -> Option<(EncodeOpts, u32)> {
             _ => return None,
         }
     }
+    if deterministic && local {
+        return None;
+    }
     (o.deterministic, o.local) = (deterministic, local);
     Some((o, level))
 }

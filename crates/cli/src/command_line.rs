@@ -1,6 +1,6 @@
 //! Parses the command line as `erlexec` does: `+` flags for the VM, the rest for `init`.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 /// The parsed command line.
@@ -65,15 +65,41 @@ pub fn words(flag: &str, value: Option<&str>) -> Vec<String> {
     }
 }
 
-pub fn parse(args: Vec<OsString>) -> Result<CommandLine, String> {
+/// An option that selects the OTP to run, and its value if that is in the same word: `--otp=27`.
+pub fn selector(word: &OsStr) -> Option<(&'static str, Option<&OsStr>)> {
+    ["--otp", "--root"].into_iter().find_map(|option| {
+        match word.as_bytes().strip_prefix(option.as_bytes())? {
+            [] => Some((option, None)),
+            [b'=', value @ ..] => Some((option, Some(OsStr::from_bytes(value)))),
+            _ => None,
+        }
+    })
+}
+
+/// `selects`: whether the options that select an OTP are among the flags; behind a `--` they are the
+/// program's own.
+pub fn parse(args: Vec<OsString>, selects: bool) -> Result<CommandLine, String> {
     let mut c = CommandLine::default();
     let (mut distributed, mut epmd) = (false, true);
+    let mut selects = selects;
     let mut it = args.into_iter().peekable();
     while let Some(a) = it.next() {
         let mut value = |flag: &str| {
             it.next_if(|v| v != "--").ok_or(format!("Missing argument(s) for '{flag}'."))
         };
+        if let Some((option, given)) = selector(&a).filter(|_| selects) {
+            let given = given.map_or_else(|| value(option), |v| Ok(v.to_owned()))?;
+            match option {
+                "--otp" => c.otp = Some(given),
+                _ => c.root = Some(given),
+            }
+            continue;
+        }
         match a.as_bytes() {
+            b"--" => {
+                selects = false;
+                c.init.push(a);
+            }
             b"-extra" => {
                 c.init.push(a);
                 c.init.extend(it.by_ref());
@@ -87,8 +113,7 @@ pub fn parse(args: Vec<OsString>) -> Result<CommandLine, String> {
                 let name = value("-env")?;
                 c.env.push((name, value("-env")?));
             }
-            b"-root" | b"--root" => c.root = Some(value("--root")?),
-            b"--otp" => c.otp = Some(value("--otp")?),
+            b"-root" => c.root = Some(value("-root")?),
             b"-detached" => {
                 c.detached = true;
                 c.init.extend(["-noshell".into(), "-noinput".into()]);
@@ -211,9 +236,10 @@ mod tests {
 
     #[test]
     fn splits_vm_and_init_flags() {
-        let c = parse(os(&[
-            "+S", "2", "-noshell", "-pa", "x", "+Bd", "--", "y", "-extra", "z", "+A", "3",
-        ]))
+        let c = parse(
+            os(&["+S", "2", "-noshell", "-pa", "x", "+Bd", "--", "y", "-extra", "z", "+A", "3"]),
+            true,
+        )
         .unwrap();
         assert_eq!(c.vm, [("S".into(), Some("2".into())), ("Bd".into(), None)]);
         assert_eq!(c.init, os(&["-noshell", "-pa", "x", "--", "y", "-extra", "z", "+A", "3"]));
@@ -221,9 +247,26 @@ mod tests {
 
     #[test]
     fn refuses_what_erl_refuses() {
-        assert!(parse(os(&["+S"])).is_err());
-        assert!(parse(os(&["+ö"])).is_err());
-        assert_eq!(parse(os(&["-smp", "disable"])).unwrap().vm, [("S".into(), Some("1".into()))]);
+        let parse = |words: &[&str]| parse(os(words), true);
+        assert!(parse(&["+S"]).is_err());
+        assert!(parse(&["+ö"]).is_err());
+        assert_eq!(parse(&["-smp", "disable"]).unwrap().vm, [("S".into(), Some("1".into()))]);
+    }
+
+    #[test]
+    fn options_that_select_an_otp() {
+        let asked = |words: &[&str], selects| {
+            let c = parse(os(words), selects).unwrap();
+            (c.otp, c.root, c.init)
+        };
+        let both = (Some("27".into()), Some("/r".into()), os(&["-noshell"]));
+        assert_eq!(asked(&["--otp", "27", "-noshell", "--root", "/r"], true), both);
+        assert_eq!(asked(&["--otp=27", "-noshell", "--root=/r"], true), both);
+        assert!(parse(os(&["--otp"]), true).is_err());
+        let rest = &["--", "--root", "/srv", "--otp=1"];
+        assert_eq!(asked(rest, true), (None, None, os(rest)));
+        let by_another_name = &["--root", "/srv", "--otp=1", "--others"];
+        assert_eq!(asked(by_another_name, false), (None, None, os(by_another_name)));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod man_page;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use crate::otp_root;
+use crate::{launch, otp_root};
 
 /// One screen: 24 lines of at most 80 columns.
 pub const HELP: &str = "\
@@ -115,11 +115,11 @@ pub fn version(name: &Path) -> i32 {
         Ok(otp) => {
             let note = if otp.release.untested { ", untested" } else { "" };
             let (name, erts) = (otp.release.name, &otp.erts);
-            kvik_sys::say!("Erlang/OTP {name} (erts {erts}{note}) in {}", otp.root.display())
+            kvik_sys::say!("Erlang/OTP {name} (erts {erts}{note}) in {}", otp.root.display());
+            0
         }
-        Err(fault) => kvik_sys::say!("{fault}"),
+        Err(fault) => launch::complain(&format!("kvik: {fault}")),
     }
-    0
 }
 
 /// The message for a first argument that is neither a flag nor a command.

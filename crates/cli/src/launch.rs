@@ -20,10 +20,13 @@ pub fn complain(text: &str) -> i32 {
 }
 
 /// `kvik ARGS`, equivalent to `erl ARGS`; `name` is the name that the program was started by.
+/// As `erl` it has no flags of its own.
 pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
+    let selects = !matches!(name.file_name().and_then(|n| n.to_str()), Some("erl" | "erlexec"));
     let parse = |args: Vec<OsString>, release| {
         let env = |n: &str| std::env::var_os(n);
-        env_args::gather(args, env, release).and_then(command_line::parse)
+        let all = env_args::gather(args, env, release)?;
+        command_line::parse(all, selects)
     };
     let mut line = match parse(args.clone(), None) {
         Ok(l) => l,
@@ -182,7 +185,7 @@ fn detach(line: &command_line::CommandLine, otp: &Otp) -> i32 {
     let mut c = Command::new(exe);
     match embedded::path("root/bin/erl") {
         Some(own) => drop(c.arg0(own)),
-        None => drop(c.args(["--otp", otp.release.name]).arg("--root").arg(&otp.root)),
+        None => drop(c.arg0("kvik").args(["--otp", otp.release.name]).arg("--root").arg(&otp.root)),
     }
     for (flag, value) in &line.vm {
         c.args(command_line::words(flag, value.as_deref()));

@@ -44,17 +44,23 @@ const SELECTORS: [(&str, &str); 2] = [("--otp", "KVIK_OTP"), ("--root", "KVIK_OT
 /// Takes such options off the front of a command's arguments. A node reads its own: it must not
 /// hand them to the programs that it starts.
 fn select_otp(args: &mut Vec<OsString>) {
-    let variable = |a: &OsString| SELECTORS.iter().find(|(option, _)| a == option).map(|s| s.1);
-    let pairs = args.chunks(2).take_while(|c| c.len() == 2 && variable(&c[0]).is_some()).count();
+    let mut selected = Vec::new();
+    let mut words = args.iter();
+    let command = loop {
+        let Some(word) = words.next() else { return };
+        let Some((option, value)) = command_line::selector(word) else { break word };
+        let Some(value) = value.or_else(|| words.next().map(OsString::as_os_str)) else { return };
+        selected.push((option, value.to_owned()));
+    };
     let is_flag = |a: &OsString| a.as_encoded_bytes().starts_with(b"-") && a != "--version";
-    if args.get(2 * pairs).is_none_or(|a| is_flag(a) || a.as_encoded_bytes().starts_with(b"+")) {
+    if is_flag(command) || command.as_encoded_bytes().starts_with(b"+") {
         return;
     }
-    let selectors: Vec<OsString> = args.drain(..2 * pairs).collect();
-    for pair in selectors.chunks(2) {
-        if let Some(variable) = variable(&pair[0]) {
-            std::env::set_var(variable, &pair[1]);
-        }
+    let rest = words.len() + 1;
+    args.drain(..args.len() - rest);
+    for (option, variable) in SELECTORS {
+        let value = selected.iter().rev().find(|(o, _)| *o == option);
+        value.into_iter().for_each(|(_, value)| std::env::set_var(variable, value));
     }
 }
 

@@ -63,17 +63,25 @@ fn takes_the_newest_otp_unless_told() {
             command.env_remove(name);
         }
         let output = command.current_dir(&folder).args(args).arg("--version").output();
-        text(&output.expect("kvik starts").stdout)
+        let output = output.expect("kvik starts");
+        (output.status.code(), text(&output.stdout) + &text(&output.stderr))
     };
-    let (newest, selected) = (version(&[]), version(&["--otp", "27"]));
-    let unknown = version(&["--otp", "24"]);
+    let (newest, unknown) = (version(&[]), version(&["--otp", "24"]));
     let root = folder.join(".otp/27/usr/lib/erlang").display().to_string();
-    let named = version(&["--root", &root]);
+    let joined = format!("--root={root}");
+    let older: [&[&str]; 4] = [&["--otp", "27"], &["--otp=27"], &["--root", &root], &[&joined]];
+    let older = older.map(version);
+    let nowhere = version(&["--root", "/nowhere"]);
     std::fs::remove_dir_all(&folder).unwrap();
-    assert!(newest.contains("OTP 29 (erts 17.0"), "{newest}");
-    assert!(selected.contains("OTP 27 (erts 15.0"), "{selected}");
-    assert!(named.contains("OTP 27 (erts 15.0"), "{named}");
-    assert!(unknown.contains("OTP 24 is not supported (supported: OTP 25"), "{unknown}");
+    assert!(newest.0 == Some(0) && newest.1.contains("OTP 29 (erts 17.0"), "{newest:?}");
+    for v in older {
+        assert!(v.0 == Some(0) && v.1.contains("OTP 27 (erts 15.0"), "{v:?}");
+    }
+    for (fault, why) in
+        [(unknown, "OTP 24 is not supported (supported: OTP 25"), (nowhere, "no OTP in /nowhere")]
+    {
+        assert!(fault.0 == Some(1) && fault.1.contains(why), "{fault:?}");
+    }
 }
 
 #[test]
