@@ -354,12 +354,16 @@ pub(super) fn settings<'h>(p: &'h Proc) -> BifResult<'h> {
     Ok(p.heap.tuple(&[am::undefined.into(), Term::NIL, b.list(&features), b.list(&all)]))
 }
 
+/// Whether this names an allocator of OTP: all of these are off.
+pub(super) fn is_off(name: &str) -> bool {
+    name == "sys_alloc" || name == "test_alloc" || NAMES.contains(&name)
+}
+
 /// `system_flag(erts_alloc, {Allocator, Parameter, Value})`: `notsup`, as of an allocator of OTP that
 /// is off.
 pub(super) fn set<'h>(p: &'h Proc, setting: Term<'h>) -> BifResult<'h> {
     let [name, parameter, value] = setting.as_tuple_n::<3>().ok_or_else(|| p.badarg())?;
-    let off = |n: &str| n == "sys_alloc" || n == "test_alloc" || NAMES.contains(&n);
-    if name.as_atom().is_some_and(|n| off(n.name()))
+    if name.as_atom().is_some_and(|n| is_off(n.name()))
         && parameter.as_atom().is_some()
         && value.is_integer()
     {

@@ -41,21 +41,6 @@ fn dt_restore_tag_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn itself<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     a.first().copied().ok_or_else(|| p.badarg())
 }
-/// Names of the allocators of OTP's emulator.
-const ALLOCATORS: [&str; 12] = [
-    "sys_alloc",
-    "temp_alloc",
-    "sl_alloc",
-    "std_alloc",
-    "ll_alloc",
-    "eheap_alloc",
-    "ets_alloc",
-    "fix_alloc",
-    "literal_alloc",
-    "binary_alloc",
-    "driver_alloc",
-    "test_alloc",
-];
 /// How many messages with figures of an allocator will come: none, as of one that is not enabled.
 fn not_enabled_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     // From that release on with flags, which say how to group the figures. Before it, the size is
@@ -65,7 +50,7 @@ fn not_enabled_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [allocator, thread, ..] = *request.map_or(&[][..], |t| t.elements()) else {
         return Err(p.badarg());
     };
-    let is_known = allocator.as_atom().is_some_and(|n| ALLOCATORS.contains(&n.name()));
+    let is_known = allocator.as_atom().is_some_and(|n| super::allocators::is_off(n.name()));
     let is_thread = thread.as_i64().is_some_and(|n| (0..=super::schedulers() as i64).contains(&n));
     (is_known && is_thread).then(|| Term::int(0)).ok_or_else(|| p.badarg())
 }
