@@ -65,9 +65,12 @@ pub fn words(flag: &str, value: Option<&str>) -> Vec<String> {
     }
 }
 
-/// An option that selects the OTP to run, and its value if that is in the same word: `--otp=27`.
+/// The options that select an OTP, and the variables that do the same.
+pub const SELECTORS: [(&str, &str); 2] = [("--otp", "KVIK_OTP"), ("--root", "KVIK_OTP_ROOT")];
+
+/// An option of [`SELECTORS`], and its value if that is in the same word: `--otp=27`.
 pub fn selector(word: &OsStr) -> Option<(&'static str, Option<&OsStr>)> {
-    ["--otp", "--root"].into_iter().find_map(|option| {
+    SELECTORS.into_iter().find_map(|(option, _)| {
         match word.as_bytes().strip_prefix(option.as_bytes())? {
             [] => Some((option, None)),
             [b'=', value @ ..] => Some((option, Some(OsStr::from_bytes(value)))),
@@ -78,10 +81,9 @@ pub fn selector(word: &OsStr) -> Option<(&'static str, Option<&OsStr>)> {
 
 /// `selects`: whether the options that select an OTP are among the flags; behind a `--` they are the
 /// program's own.
-pub fn parse(args: Vec<OsString>, selects: bool) -> Result<CommandLine, String> {
+pub fn parse(args: Vec<OsString>, mut selects: bool) -> Result<CommandLine, String> {
     let mut c = CommandLine::default();
     let (mut distributed, mut epmd) = (false, true);
-    let mut selects = selects;
     let mut it = args.into_iter().peekable();
     while let Some(a) = it.next() {
         let mut value = |flag: &str| {

@@ -185,7 +185,10 @@ fn detach(line: &command_line::CommandLine, otp: &Otp) -> i32 {
     let mut c = Command::new(exe);
     match embedded::path("root/bin/erl") {
         Some(own) => drop(c.arg0(own)),
-        None => drop(c.arg0("kvik").args(["--otp", otp.release.name]).arg("--root").arg(&otp.root)),
+        // The `--` leaves to the program what looks alike among its own arguments.
+        None => drop(
+            c.arg0("kvik").args(["--otp", otp.release.name]).arg("--root").arg(&otp.root).arg("--"),
+        ),
     }
     for (flag, value) in &line.vm {
         c.args(command_line::words(flag, value.as_deref()));

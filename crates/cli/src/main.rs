@@ -38,10 +38,7 @@ fn main() {
     std::process::exit(status)
 }
 
-/// The options that select an OTP before a command, and the variables that do the same.
-const SELECTORS: [(&str, &str); 2] = [("--otp", "KVIK_OTP"), ("--root", "KVIK_OTP_ROOT")];
-
-/// Takes such options off the front of a command's arguments. A node reads its own: it must not
+/// Takes the options that select an OTP off the front of a command's arguments. A node reads its own: it must not
 /// hand them to the programs that it starts.
 fn select_otp(args: &mut Vec<OsString>) {
     let mut selected = Vec::new();
@@ -58,7 +55,7 @@ fn select_otp(args: &mut Vec<OsString>) {
     }
     let rest = words.len() + 1;
     args.drain(..args.len() - rest);
-    for (option, variable) in SELECTORS {
+    for (option, variable) in command_line::SELECTORS {
         let value = selected.iter().rev().find(|(o, _)| *o == option);
         value.into_iter().for_each(|(_, value)| std::env::set_var(variable, value));
     }

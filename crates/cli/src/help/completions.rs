@@ -125,7 +125,7 @@ fn bash(known: &[Completed]) -> String {
             let _ = writeln!(values, "    '{name} {option}') words='{words}' files={files} ;;");
         }
     }
-    let selectors = crate::SELECTORS.map(|(option, _)| option).join("|");
+    let selectors = crate::command_line::SELECTORS.map(|(option, _)| option).join("|");
     let script = BASH.replace("@SELECTORS@", &selectors);
     script.replace("@COMMANDS@", &arms).replace("@VALUES@", &values)
 }
