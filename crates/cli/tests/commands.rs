@@ -1,5 +1,6 @@
 //! What `kvik` prints before it starts a VM.
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -244,4 +245,26 @@ fn doctor_takes_the_otp_that_a_release_was_made_with() {
     assert!(named.contains("29 (erts 17.0"), "{named}");
     assert!(old.contains("FAULT: OTP with erts 12.3 in release is not supported"), "{old}");
     assert!(unknown.contains("FAULT: OTP 99 is not supported"), "{unknown}");
+}
+
+/// The second start of a detached node must not take the program's flags for kvik's own.
+#[test]
+fn leaves_a_detached_program_its_flags() {
+    let file = std::env::temp_dir().join(format!("kvik-detached.{}", std::process::id()));
+    let written = format!("{}.part", file.display());
+    let program = format!(
+        "Own = [V || {{F, V}} <- init:get_arguments(), F =:= list_to_atom(\"-root\")],
+         ok = file:write_file({written:?}, io_lib:format(\"~p\", [Own])),
+         ok = file:rename({written:?}, {file:?}), halt()."
+    );
+    let mut detached = Command::new(env!("CARGO_BIN_EXE_kvik"));
+    detached.arg0("erl").env("KVIK_OTP", "25").args(["-detached", "-eval", &program]);
+    assert!(detached.args(["--root", "/srv"]).status().expect("kvik starts").success());
+    let begin = std::time::Instant::now();
+    while !file.exists() && begin.elapsed().as_secs() < 60 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let said = std::fs::read_to_string(&file).expect("the detached node writes it");
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(said, "[[\"/srv\"]]");
 }
