@@ -4,7 +4,7 @@ use kvik_heap::{SuspendedState, Writer};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Bits, Term, View};
 
-use crate::iolist::{binary_of, charge, part, whole_bytes};
+use crate::iolist::{binary_of, part, whole_bytes};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("binary", "longest_common_prefix", 1, longest_common_prefix_1),
@@ -28,8 +28,8 @@ pub(crate) fn whole<'h>(p: &'h Proc, t: Term<'h>) -> Result<Bits<'h>, Raised> {
     t.as_bits().filter(|b| b.is_binary()).ok_or_else(|| p.badarg())
 }
 
-/// Bytes compared per reduction.
-const COMPARED: usize = 256;
+/// Steps per reduction, as in OTP.
+const COMPARED: usize = 10;
 /// Bytes of each binary compared in one step.
 const BLOCK: usize = 4096;
 
@@ -49,8 +49,8 @@ struct Comparison<'h> {
 impl SuspendedState for Comparison<'static> {
     type In<'h> = Comparison<'h>;
 }
-/// Fixed cost of a binary, in bytes compared.
-const A_BINARY: usize = 16;
+/// Fixed cost of a binary, in steps.
+const A_BINARY: usize = 1;
 
 impl<'h> Comparison<'h> {
     fn begin(p: &'h Proc, list: Term<'h>) -> Result<Comparison<'h>, Raised> {
@@ -58,19 +58,27 @@ impl<'h> Comparison<'h> {
         let common = first.byte_size();
         Ok(Comparison { list, first, rest: list, checked: false, common, agreed: 0 })
     }
-    /// Continues until `left` bytes are compared. Returns the length once it is known.
+    /// Continues for `left` steps, of which each byte of each binary takes some. Returns the length once it is known.
     fn run(
         &mut self,
         p: &'h Proc,
         suffix: bool,
         left: &mut usize,
     ) -> Result<Option<usize>, Raised> {
+        let a_byte = kvik_release::current().steps_to_compare_a_byte();
         while *left > 0 {
             let Some(cell) = self.rest.as_cons() else {
                 match (self.rest.is_nil(), self.checked) {
                     (false, _) => return Err(p.badarg()),
-                    (true, true) => return Ok(Some(self.common)),
-                    (true, false) => (self.rest, self.checked) = (self.list, true),
+                    (true, true) => {
+                        // The first binary's own bytes.
+                        *left = left.saturating_sub(self.common * a_byte);
+                        return Ok(Some(self.common));
+                    }
+                    (true, false) => {
+                        self.checked = true;
+                        self.rest = self.list.as_cons().map_or(Term::NIL, |c| c.tail());
+                    }
                 }
                 continue;
             };
@@ -85,11 +93,11 @@ impl<'h> Comparison<'h> {
             if self.agreed == self.common || !self.checked {
                 (self.rest, self.agreed) = (cell.tail(), 0);
             }
-            *left = left.saturating_sub(compared + A_BINARY);
+            *left = left.saturating_sub(compared * a_byte + A_BINARY);
         }
         Ok(None)
     }
-    /// Compares the next block; returns its size. A mismatch lowers `common` to the bytes that
+    /// Compares the next block; returns how many bytes agree. A mismatch lowers `common` to the bytes that
     /// agree.
     fn compare(&mut self, b: &Bits<'h>, suffix: bool) -> usize {
         let n = BLOCK.min(self.common - self.agreed);
@@ -111,7 +119,7 @@ impl<'h> Comparison<'h> {
         if same < n {
             self.common = self.agreed;
         }
-        n
+        same
     }
 }
 
@@ -187,7 +195,7 @@ fn copies<'h>(p: &'h Proc, t: Term<'h>, n: usize) -> BifResult<'h> {
         .checked_mul(n)
         .filter(|n| kvik_heap::limit::fits(*n))
         .ok_or_else(|| p.system_limit())?;
-    charge(p, len);
+    p.heap.bump_reductions((len / kvik_release::current().bytes_copied_a_reduction()) as i64);
     // Copies of an empty binary cost nothing, whatever their number.
     let n = if len == 0 { 0 } else { n };
     Ok(p.heap.gathered(len, |out| (0..n).for_each(|_| out.push(&bytes))))
@@ -195,9 +203,6 @@ fn copies<'h>(p: &'h Proc, t: Term<'h>, n: usize) -> BifResult<'h> {
 
 /// Copies up to this many bytes are made in one step.
 const AT_ONCE: usize = 1 << 18;
-/// Bytes copied per reduction.
-const COPIED: usize = 256;
-
 /// State of `binary:copy/2`: a short binary is first repeated into a larger block.
 struct Copying {
     out: Writer,
@@ -220,7 +225,8 @@ impl Copying {
     }
     /// Continues for a time slice.
     fn run<'h>(mut self, p: &'h Proc, b: Bits<'_>) -> BifResult<'h> {
-        let mut left = p.steps(COPIED);
+        let a_reduction = kvik_release::current().bytes_copied_a_reduction();
+        let mut left = p.steps(a_reduction);
         while left > 0 && self.out.len() < self.len {
             let size = if self.several.is_empty() { b.byte_size() } else { self.several.len() };
             let at = self.out.len() % size;
@@ -231,7 +237,7 @@ impl Copying {
             }
             left -= n;
         }
-        p.steps_left(left, COPIED);
+        p.steps_left(left, a_reduction);
         match self.out.len() < self.len {
             true => Err(p.again::<Copying>(self, None)),
             false => Ok(self.out.finish(&p.heap)),

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use crc32fast::Hasher;
 use kvik_heap::SuspendedState;
+use kvik_proc::sched::REDUCTIONS;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{Bits, Term};
 
@@ -36,14 +37,33 @@ impl<S: Send + 'static> SuspendedState for SummingOf<S> {
     type In<'h> = Summing<'h, S>;
 }
 
-/// Bytes summed per reduction, and the fixed cost of a piece.
-const BYTES: usize = 128;
-const PIECE: usize = 4;
+/// What a sum costs, as in OTP: bytes per reduction, and bytes summed in a turn.
+#[derive(Copy, Clone)]
+struct Cost {
+    bytes: usize,
+    turn: usize,
+}
 
-/// Sums all bytes of an I/O list, yielding at the end of each time slice.
+const CRC32: Cost = Cost { bytes: 10, turn: 10 * REDUCTIONS as usize };
+const ADLER32: Cost = CRC32;
+
+/// A byte costs a whole reduction, which hurries nobody: until OTP 27 100 bytes end the turn.
+fn cost_of_md5(p: &Proc) -> Cost {
+    let turn = match kvik_release::current().has_slow_md5() {
+        true => 100,
+        false => p.steps(4).max(64) & !63,
+    };
+    Cost { bytes: 1, turn }
+}
+
+/// Pieces of an I/O list that are looked at in a turn, whatever they hold.
+const PIECES: usize = 200_000;
+
+/// Sums all bytes of an I/O list, some of them in each turn.
 fn sum<'h, S: Send + 'static>(
     p: &'h Proc,
     t: Term<'h>,
+    cost: Cost,
     start: S,
     add: fn(&mut S, &[u8]),
 ) -> Result<S, Raised> {
@@ -53,50 +73,57 @@ fn sum<'h, S: Send + 'static>(
         bytes: Vec::new(),
         sum: start,
     });
-    let mut left = p.steps(BYTES);
+    let mut left = cost.turn;
     let done = s.run(add, &mut left);
-    p.steps_left(left, BYTES);
     match done {
-        Ok(true) => Ok(s.sum),
-        Ok(false) => Err(p.again::<SummingOf<S>>(s, None)),
+        Ok(true) => {
+            p.heap.bump_reductions(((cost.turn - left) / cost.bytes) as i64);
+            Ok(s.sum)
+        }
+        Ok(false) => {
+            p.use_up_turn();
+            Err(p.again::<SummingOf<S>>(s, None))
+        }
         Err(BadList) => Err(p.badarg()),
     }
 }
 impl<S> Summing<'_, S> {
     /// Continues for `left` bytes. True when all bytes are summed.
     fn run(&mut self, add: fn(&mut S, &[u8]), left: &mut usize) -> Result<bool, BadList> {
-        const CHUNK: usize = 4096;
-        while *left > 0 {
+        let mut pieces = PIECES;
+        loop {
             if let Some((b, at)) = &mut self.binary {
                 let n = (b.byte_size() - *at).min(*left);
                 add(&mut self.sum, &b.slice(*at * 8, n * 8).to_bytes());
                 *left -= n;
                 *at += n;
-                if *at == b.byte_size() {
-                    self.binary = None;
+                if *at < b.byte_size() {
+                    return Ok(false);
                 }
-                continue;
+                self.binary = None;
             }
-            *left = left.saturating_sub(PIECE);
+            if *left == 0 && !self.pieces.is_empty() || pieces == 0 {
+                add(&mut self.sum, &self.bytes);
+                self.bytes.clear();
+                return Ok(false);
+            }
+            pieces -= 1;
             match self.pieces.next().transpose()? {
-                Some(IoListPiece::Byte(b)) if self.bytes.len() < CHUNK => {
-                    self.bytes.push(b);
-                    continue;
-                }
                 Some(IoListPiece::Byte(b)) => {
-                    add(&mut self.sum, &std::mem::replace(&mut self.bytes, vec![b]));
+                    self.bytes.push(b);
+                    *left -= 1;
                     continue;
                 }
                 Some(IoListPiece::Bits(b, _)) if !b.is_binary() => return Err(BadList),
                 Some(IoListPiece::Bits(b, _)) => self.binary = Some((b, 0)),
                 None => {}
             }
-            add(&mut self.sum, &std::mem::take(&mut self.bytes));
+            add(&mut self.sum, &self.bytes);
+            self.bytes.clear();
             if self.binary.is_none() {
                 return Ok(true);
             }
         }
-        Ok(false)
     }
 }
 fn word<'h>(p: &'h Proc, t: Term<'h>) -> Result<u32, Raised> {
@@ -107,14 +134,14 @@ fn context<'h>(p: &'h Proc, t: Term<'h>) -> Result<Md5, Raised> {
 }
 
 fn md5_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let m = sum(p, a[0], Md5::new(), Md5::update)?;
+    let m = sum(p, a[0], cost_of_md5(p), Md5::new(), Md5::update)?;
     Ok(p.heap.binary(&m.finish()))
 }
 fn md5_init_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.binary(&Md5::new().to_bytes()))
 }
 fn md5_update_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let m = sum(p, a[1], context(p, a[0])?, Md5::update)?;
+    let m = sum(p, a[1], cost_of_md5(p), context(p, a[0])?, Md5::update)?;
     Ok(p.heap.binary(&m.to_bytes()))
 }
 fn md5_final_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -123,7 +150,7 @@ fn md5_final_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn crc32<'h>(p: &'h Proc, start: u32, t: Term<'h>) -> BifResult<'h> {
-    let h = sum(p, t, Hasher::new_with_initial(start), Hasher::update)?;
+    let h = sum(p, t, CRC32, Hasher::new_with_initial(start), Hasher::update)?;
     Ok(p.heap.unsigned(h.finalize() as u64))
 }
 fn crc32_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -155,7 +182,7 @@ fn add_adler((lo, hi): &mut (u64, u64), bytes: &[u8]) {
 }
 fn adler32<'h>(p: &'h Proc, start: u32, t: Term<'h>) -> BifResult<'h> {
     let start = ((start & 0xFFFF) as u64, (start >> 16) as u64);
-    let (lo, hi) = sum(p, t, start, add_adler)?;
+    let (lo, hi) = sum(p, t, ADLER32, start, add_adler)?;
     Ok(p.heap.unsigned(hi << 16 | lo))
 }
 fn adler32_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

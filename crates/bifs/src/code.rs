@@ -179,7 +179,7 @@ fn call_on_load_function<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(at) = module::current(name).and_then(|i| i.on_load) else { return Err(p.badarg()) };
     let e = kvik_code::export(name, am::dollar_on_load, 0);
     e.code.set(at);
-    Err(p.trap(e, &[]))
+    Err(p.trap_in_next_turn(e, &[]))
 }
 
 fn finish_after_on_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

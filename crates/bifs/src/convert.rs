@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use kvik_heap::arith::{integer_value, max_bits};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::atom::AtomError;
-use kvik_term::{am, Atom, Term};
+use kvik_term::{am, Atom, Term, View};
 use num_bigint::{BigInt, BigUint};
 
 use crate::float_text::{self, Text};
@@ -111,10 +111,24 @@ fn integer_text(a: &[Term<'_>]) -> Option<Text> {
         }
     }
 }
+/// Digits of a large integer that are written for a reduction, as in OTP.
+const DIGITS_PER_REDUCTION: u64 = 16;
+
+/// Charges the digits of a large integer, of which OTP takes two or three too many.
+fn charge_digits(p: &Proc, a: &[Term<'_>]) {
+    if let (View::Big(b), Some(base)) = (a[0].view(), base(a)) {
+        let bits = b.digits().len() as u64 * 64
+            - b.digits().last().map_or(0, |d| d.leading_zeros() as u64);
+        let digits = (bits as f64 / f64::from(base).log2()) as u64 + 2 + b.is_negative() as u64;
+        p.heap.bump_reductions((digits / DIGITS_PER_REDUCTION) as i64);
+    }
+}
 fn integer_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    charge_digits(p, a);
     integer_text(a).map(|s| p.heap.byte_list(&s)).ok_or_else(|| p.badarg())
 }
 fn integer_to_binary<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    charge_digits(p, a);
     integer_text(a).map(|s| p.heap.binary(&s)).ok_or_else(|| p.badarg())
 }
 
@@ -154,7 +168,9 @@ fn parse_integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Result<Term<'h>, NoInt
     if let Ok(i) = i64::from_str_radix(text, base) {
         return Ok(p.heap.integer(if negative { -i } else { i }));
     }
-    p.heap.bump_reductions(digits.len() as i64 / 8);
+    if kvik_release::current().counts_digits() {
+        p.heap.bump_reductions(digits.len() as i64 / 8);
+    }
     // Each digit behind the first adds so many bits at least.
     let least = digits.iter().skip_while(|c| **c == b'0').skip(1).count() as u64;
     if least * u64::from(base.ilog2()) > max_bits() {

@@ -55,13 +55,22 @@ fn options(t: Term<'_>) -> Option<(EncodeOpts, u32)> {
     Some((o, level))
 }
 
-/// Terms, or units of 256 bytes, per reduction.
-const TERMS_PER_REDUCTION: usize = 32;
+/// Steps per reduction. OTP encodes in two passes of 32.
+const ENCODED: usize = 16;
+const DECODED: usize = 128;
+
+/// Steps taken in a turn to count bytes, which costs nothing if it ends before that.
+const COUNTED: usize = 250_000;
+
+/// A term of so many bytes costs one reduction.
+const SHORT: usize = 64;
 
 /// State of an encoding, and how to compress it.
 struct Writing<'h> {
     encoding: Encoding<'h>,
     level: u32,
+    /// For `term_to_iovec`.
+    in_parts: bool,
 }
 impl SuspendedState for Writing<'static> {
     type In<'h> = Writing<'h>;
@@ -81,9 +90,21 @@ fn write<'h>(
         Some(w) => w,
         None => begin().ok_or_else(|| p.badarg())?,
     };
-    let mut left = p.steps(TERMS_PER_REDUCTION);
+    let mut left = match w.encoding.is_counting() {
+        true => COUNTED,
+        false => p.steps(ENCODED),
+    };
+    let first = w.encoding.len() <= 1;
     let done = w.encoding.run(&mut left);
-    p.steps_left(left, TERMS_PER_REDUCTION);
+    if w.encoding.is_counting() {
+        if !done {
+            p.use_up_turn();
+        }
+    } else if first && done && w.encoding.len() <= SHORT && !w.in_parts {
+        p.heap.bump_reductions(1);
+    } else {
+        p.steps_left(left, ENCODED);
+    }
     if !done && !kvik_heap::limit::fits(w.encoding.held()) {
         return Err(p.system_limit());
     }
@@ -93,21 +114,22 @@ fn write<'h>(
     Ok(w)
 }
 
-/// Bytes compressed per reduction.
-const DEFLATED: usize = 16;
+/// Bytes compressed per reduction, as in OTP, and the most in a turn, which is far less than in OTP.
+const DEFLATED: usize = 150;
+const DEFLATED_AT_ONCE: usize = 1 << 16;
 
 struct Deflating;
 impl SuspendedState for Deflating {
     type In<'h> = Deflation;
 }
 
-fn written<'h>(p: &'h Proc, t: Term<'h>, opts: Term<'h>) -> BifResult<'h> {
+fn written<'h>(p: &'h Proc, t: Term<'h>, opts: Term<'h>, in_parts: bool) -> BifResult<'h> {
     if let Some(d) = p.resumed::<Deflating>() {
         return deflate(p, d);
     }
     let w = write(p, || {
         let (o, level) = options(opts)?;
-        Some(Writing { encoding: Encoding::new(t, o), level })
+        Some(Writing { encoding: Encoding::new(t, o), level, in_parts })
     })?;
     if w.level == 0 {
         return Ok(w.encoding.finish(&p.heap));
@@ -118,26 +140,27 @@ fn written<'h>(p: &'h Proc, t: Term<'h>, opts: Term<'h>) -> BifResult<'h> {
     }
 }
 fn deflate(p: &Proc, mut d: Deflation) -> BifResult<'_> {
-    let mut left = p.steps(DEFLATED);
-    let done = d.run(&mut left);
-    p.steps_left(left, DEFLATED);
-    match done {
-        true => Ok(d.finish(&p.heap)),
-        false => Err(p.again::<Deflating>(d, shown(am::term_to_binary_trap))),
+    let most = p.steps(DEFLATED).min(DEFLATED_AT_ONCE);
+    let mut left = most;
+    if d.run(&mut left) {
+        p.heap.bump_reductions(((most - left) / DEFLATED) as i64);
+        return Ok(d.finish(&p.heap));
     }
+    p.use_up_turn();
+    Err(p.again::<Deflating>(d, shown(am::term_to_binary_trap)))
 }
 
 fn term_to_binary_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    written(p, a[0], Term::NIL)
+    written(p, a[0], Term::NIL, false)
 }
 fn term_to_binary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    written(p, a[0], a[1])
+    written(p, a[0], a[1], false)
 }
 fn term_to_iovec_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.list(&[term_to_binary_1(p, a)?]))
+    Ok(p.heap.list(&[written(p, a[0], Term::NIL, true)?]))
 }
 fn term_to_iovec_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.list(&[term_to_binary_2(p, a)?]))
+    Ok(p.heap.list(&[written(p, a[0], a[1], true)?]))
 }
 fn external_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     size(p, || Some(Encoding::counting(a[0], default_options())))
@@ -161,7 +184,7 @@ fn external_size_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 fn size<'h>(p: &'h Proc, begin: impl FnOnce() -> Option<Encoding<'h>>) -> BifResult<'h> {
-    let w = write(p, || Some(Writing { encoding: begin()?, level: 0 }))?;
+    let w = write(p, || Some(Writing { encoding: begin()?, level: 0, in_parts: false }))?;
     Ok(p.heap.unsigned(w.encoding.len() as u64))
 }
 
@@ -184,9 +207,9 @@ fn decode<'h>(p: &'h Proc, bin: Term<'h>, safe: bool) -> Result<(Term<'h>, usize
             Decoding::new(&bytes, opts).map_err(failed)?
         }
     };
-    let mut left = p.steps(TERMS_PER_REDUCTION);
+    let mut left = p.steps(DECODED);
     let done = d.run(&bytes, &p.heap, &mut left);
-    p.steps_left(left, TERMS_PER_REDUCTION);
+    p.steps_left(left, DECODED);
     match done.map_err(failed)? {
         Some(done) => Ok(done),
         None => Err(p.again::<Reading>(d, shown(am::binary_to_term_trap))),

@@ -115,12 +115,13 @@ impl SuspendedState for Freeing {
 /// Frees the contents, over several time slices if necessary.
 pub(super) fn free(p: &Proc, remains: Option<DeferredFree>, count: usize) -> Result<(), Raised> {
     let Some(mut remains) = remains else { return Ok(()) };
-    let mut steps = p.steps(cooperative::STEPS_PER_REDUCTION);
+    let turn = p.steps(cooperative::STEPS_PER_REDUCTION);
+    let mut steps = turn;
     if !remains.free(&mut steps) {
-        p.steps_left(0, cooperative::STEPS_PER_REDUCTION);
+        p.use_up_turn();
         return Err(p.again::<Freeing>((Some(remains), count), None));
     }
-    p.steps_left(steps, cooperative::STEPS_PER_REDUCTION);
+    p.heap.bump_reductions(((turn - steps) / cooperative::STEPS_PER_REDUCTION) as i64);
     Ok(())
 }
 

@@ -2,7 +2,9 @@
 
 use kvik_heap::binary::Gather;
 use kvik_heap::{Heap, SuspendedState, Writer};
+use kvik_proc::sched::REDUCTIONS;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_release::IovecCost;
 use kvik_term::{am, Bits, Export, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
@@ -18,9 +20,6 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "binary_part", 2, binary_part_2),
     bif!("erlang", "binary_part", 3, binary_part_3),
 ];
-
-/// Bytes moved per reduction.
-pub(crate) const BYTES_PER_REDUCTION: usize = 1024;
 
 /// Binaries below this size are coalesced when an I/O vector is made.
 const VECTOR_LIMIT: usize = 256;
@@ -38,11 +37,26 @@ pub enum IoListPiece<'h> {
 pub struct Pieces<'h> {
     at: Term<'h>,
     later: Vec<Term<'h>>,
+    seen: Seen,
+    /// Whether this is a list in another one, of which the rest may be empty.
+    nested: bool,
+}
+
+/// What was met in an I/O list so far.
+#[derive(Copy, Clone, Default)]
+struct Seen {
+    cells: usize,
+    /// Ends of lists.
+    ends: usize,
 }
 
 impl<'h> Pieces<'h> {
     pub fn of(t: Term<'h>) -> Pieces<'h> {
-        Pieces { at: t, later: Vec::new() }
+        Pieces { at: t, later: Vec::new(), seen: Seen::default(), nested: false }
+    }
+    /// Whether there is nothing left, not even an empty rest.
+    pub fn is_empty(&self) -> bool {
+        self.at.is_nil() && !self.nested
     }
 }
 
@@ -55,13 +69,17 @@ impl<'h> Iterator for Pieces<'h> {
             if let Some(c) = self.at.as_cons() {
                 let (head, tail) = (c.head(), c.tail());
                 self.at = tail;
+                self.seen.cells += 1;
                 if let Some(i) = head.as_small() {
                     return Some(u8::try_from(i).map(IoListPiece::Byte).map_err(|_| BadList));
                 }
                 if head.as_cons().is_some() {
-                    if !tail.is_nil() {
+                    if tail.is_nil() {
+                        self.seen.ends += 1;
+                    } else {
                         self.later.push(tail);
                     }
+                    self.nested = true;
                     self.at = head;
                 } else if let Some(b) = head.as_bits() {
                     return Some(Ok(IoListPiece::Bits(b, head)));
@@ -69,7 +87,9 @@ impl<'h> Iterator for Pieces<'h> {
                     return Some(Err(BadList));
                 }
             } else if self.at.is_nil() {
+                self.seen.ends += 1;
                 self.at = self.later.pop()?;
+                self.nested = !self.later.is_empty();
             } else {
                 let t = std::mem::replace(&mut self.at, Term::NIL);
                 return Some(t.as_bits().map(|b| IoListPiece::Bits(b, t)).ok_or(BadList));
@@ -83,18 +103,22 @@ impl<'h> Iterator for Pieces<'h> {
 fn each_piece<'h>(
     t: Term<'h>,
     mut visit: impl FnMut(IoListPiece<'h>) -> Result<(), BadList>,
-) -> Result<(), BadList> {
+) -> Result<Seen, BadList> {
     let (mut at, mut later) = (t, Vec::new());
+    let mut seen = Seen::default();
     loop {
         while let View::Cons(c) = at.view() {
             let head = c.head();
             at = c.tail();
+            seen.cells += 1;
             if let Some(i) = head.as_small() {
                 visit(IoListPiece::Byte(u8::try_from(i).map_err(|_| BadList)?))?;
             } else if let Some(b) = head.as_bits() {
                 visit(IoListPiece::Bits(b, head))?;
             } else if let View::Cons(_) = head.view() {
-                if !at.is_nil() {
+                if at.is_nil() {
+                    seen.ends += 1;
+                } else {
                     later.push(at);
                 }
                 at = head;
@@ -105,16 +129,61 @@ fn each_piece<'h>(
         if !at.is_nil() {
             visit(IoListPiece::Bits(at.as_bits().ok_or(BadList)?, at))?;
         }
+        seen.ends += 1;
         match later.pop() {
             Some(t) => at = t,
-            None => return Ok(()),
+            None => return Ok(seen),
         }
     }
 }
 
-/// Pieces, or units of `BYTES_A_STEP` bytes, per reduction.
-const PIECES: usize = 64;
-const BYTES_A_STEP: usize = BYTES_PER_REDUCTION / PIECES;
+/// Steps of a conversion to a binary per reduction: OTP takes eight for the size, and eight to copy.
+/// A step is a cell, or the end of a list where that counts, or some bytes.
+const JOINED: usize = 4;
+const BYTES_A_STEP: usize = 64;
+
+/// With fewer reductions left a conversion works as if it had so many, and with very few it waits for
+/// its next turn, as in OTP.
+const ENOUGH: i64 = REDUCTIONS / 4;
+const VERY_FEW: i64 = REDUCTIONS / 40;
+
+/// State of a conversion that has not begun.
+struct Waiting;
+impl SuspendedState for Waiting {
+    type In<'h> = Waiting;
+}
+
+/// Puts off a conversion that begins with very few reductions left.
+fn begin(p: &Proc) -> Result<(), Raised> {
+    let waited = p.resumed::<Waiting>().is_some();
+    if waited || p.heap.reductions_left() > VERY_FEW || p.heap.is_suspended() {
+        return Ok(());
+    }
+    p.give_up_turn();
+    Err(p.again::<Waiting>(Waiting, None))
+}
+fn enough(p: &Proc) -> usize {
+    p.heap.reductions_left().max(ENOUGH) as usize
+}
+
+impl Seen {
+    fn steps(self) -> usize {
+        match kvik_release::current().counts_ends_of_io_lists() {
+            true => self.cells + self.ends,
+            false => self.cells,
+        }
+    }
+}
+
+/// Reductions for a conversion to a binary of `size` bytes: one pass for the size, one to copy.
+/// `copied`: units of 32 bytes in binaries.
+fn conversion_cost(seen: Seen, size: usize, copied: usize) -> usize {
+    let steps = seen.steps();
+    match kvik_release::current().counts_ends_of_io_lists() {
+        true => steps.div_ceil(8) + (steps + copied).div_ceil(8),
+        false => 2 * steps.div_ceil(8) + size / 256,
+    }
+}
 
 /// State of reading an I/O list, and the result so far.
 struct Reading<'h> {
@@ -136,19 +205,23 @@ fn read<'h>(
 ) -> Result<Reading<'h>, Raised> {
     let mut r =
         resumed.unwrap_or_else(|| Reading { pieces: Pieces::of(t), bytes: Vec::new(), len: 0 });
-    let mut left = p.steps(PIECES);
+    let mut left = p.steps(JOINED);
     while left > 0 {
+        let before = r.bytes.len();
+        let seen = std::mem::take(&mut r.pieces.seen);
+        left = left.saturating_sub(seen.steps());
         let Some(piece) = r.pieces.next() else {
-            p.steps_left(left, PIECES);
+            // Each of the two passes of OTP counts a part of a reduction as one.
+            let steps = p.steps(JOINED) - left;
+            p.heap.bump_reductions((2 * steps.div_ceil(2 * JOINED)) as i64);
             return Ok(r);
         };
-        let before = r.bytes.len();
         if piece.and_then(|piece| visit(&mut r, piece)).is_err() {
             return Err(p.badarg());
         }
-        left = left.saturating_sub(1 + r.bytes.len().saturating_sub(before) / BYTES_A_STEP);
+        left = left.saturating_sub(r.bytes.len().saturating_sub(before) / BYTES_A_STEP);
     }
-    p.steps_left(0, PIECES);
+    p.steps_left(0, JOINED);
     Err(p.again::<Reading<'static>>(r, Some(shown())))
 }
 fn resumed(p: &Proc) -> Option<Reading<'_>> {
@@ -220,20 +293,23 @@ impl<'h> Joining<'h> {
         if let Some((t, from)) = self.part.take() {
             self.bits(t, from, left)?;
         }
+        let an_end = kvik_release::current().counts_ends_of_io_lists() as usize;
         // In a register: each step depends on the one before.
         let mut at = self.at;
         let done = loop {
             if *left == 0 {
                 break false;
             }
-            *left -= 1;
             if let Some(c) = at.as_cons() {
+                *left -= 1;
                 let head = c.head();
                 at = c.tail();
                 if let Some(i) = head.as_small() {
                     self.out.push_all([u8::try_from(i).map_err(|_| BadList)?]);
                 } else if head.as_cons().is_some() {
-                    if !at.is_nil() {
+                    if at.is_nil() {
+                        *left = left.saturating_sub(an_end);
+                    } else {
                         self.later.push(at);
                     }
                     at = head;
@@ -242,6 +318,7 @@ impl<'h> Joining<'h> {
                 }
                 continue;
             }
+            *left = left.saturating_sub(an_end);
             let tail = std::mem::replace(&mut at, Term::NIL);
             if !tail.is_nil() {
                 self.bits(tail, 0, left)?;
@@ -278,6 +355,7 @@ impl<'h> Joining<'h> {
 
 /// The bytes of an I/O list as a binary, charged to the process as reductions.
 pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
+    begin(p)?;
     let mut j = match p.resumed::<Joining<'static>>() {
         Some(j) => j,
         None => match at_once(p, t)? {
@@ -288,12 +366,14 @@ pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
             }
         },
     };
-    let mut left = p.steps(PIECES);
+    let most = enough(p) * JOINED;
+    let mut left = most;
     let done = j.run(&mut left).map_err(|BadList| p.badarg())?;
-    p.steps_left(left, PIECES);
     if done {
+        p.heap.bump_reductions(((most - left) / JOINED) as i64);
         return Ok(j.out.finish(&p.heap));
     }
+    p.use_up_turn();
     Err(p.again::<Joining<'static>>(j, Some(shown())))
 }
 /// The function that OTP reports for a process while such a BIF is suspended.
@@ -312,9 +392,6 @@ const TWO_PASS_PIECES: usize = 1024;
 /// then dominates.
 const LARGE: usize = 256;
 
-/// Up to this many bytes are copied at once, even with few reductions left.
-const SOON: usize = 1 << 18;
-
 /// Result of reading an I/O list for its size.
 enum Looked<'h> {
     Whole(Term<'h>),
@@ -325,11 +402,13 @@ enum Looked<'h> {
 /// Builds the binary at once if it has few pieces and bytes.
 fn at_once<'h>(p: &'h Proc, t: Term<'h>) -> Result<Looked<'h>, Raised> {
     let (mut size, mut lone, mut n) = (0usize, None, 0usize);
-    let most = p.steps(PIECES / 2);
+    let most = enough(p) * 2 * JOINED;
     let mut left = most.min(TWO_PASS_PIECES);
     let mut further = most - left;
+    let mut copied = 0;
     let looked = each_piece(t, |piece| {
         let bytes = byte_len(&piece)?;
+        copied += if let IoListPiece::Bits(..) = piece { bytes / 32 } else { 0 };
         if bytes > 0 {
             n += 1;
             size += bytes;
@@ -344,26 +423,25 @@ fn at_once<'h>(p: &'h Proc, t: Term<'h>) -> Result<Looked<'h>, Raised> {
         }
         Ok(())
     });
-    match looked {
-        Ok(()) => {}
+    let seen = match looked {
+        Ok(seen) => seen,
         Err(BadList) if left == 0 => return Ok(Looked::Long(None)),
         Err(BadList) => return Err(p.badarg()),
-    }
+    };
     if let (Some(t), 1, SHARED..) = (lone, n, size) {
         if p.heap.off_heap_of(t).is_some_and(|(b, _, _)| b.capacity() / 2 <= size) {
             return Ok(Looked::Whole(t));
         }
     }
-    if size > p.steps(BYTES_PER_REDUCTION).max(SOON) {
+    // A lone binary is not copied in OTP.
+    let whole = lone.is_some() && seen.cells == 1;
+    let cost = if whole { 0 } else { conversion_cost(seen, size, copied) };
+    if cost > enough(p) {
         return Ok(Looked::Long(Some(size)));
     }
-    charge(p, size);
+    p.heap.bump_reductions(cost as i64);
     Ok(Looked::Whole(p.heap.gathered(size, |g| gather(t, g))))
 }
-pub(crate) fn charge(p: &Proc, bytes: usize) {
-    p.heap.bump_reductions((bytes / BYTES_PER_REDUCTION) as i64);
-}
-
 fn list_to_binary_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if !a[0].is_list() {
         return Err(p.badarg());
@@ -392,20 +470,23 @@ impl SuspendedState for Sizing<'static> {
 impl<'h> Sizing<'h> {
     /// Continues for `left` steps and deducts those used. True at the end of the list.
     fn run(&mut self, left: &mut usize) -> Result<bool, BadList> {
+        let an_end = kvik_release::current().counts_ends_of_io_lists() as usize;
         // In registers: each step depends on the one before.
         let (mut at, mut size, mut steps) = (self.at, self.size, *left);
         let done = loop {
             if steps == 0 {
                 break false;
             }
-            steps -= 1;
             if let Some(c) = at.as_cons() {
+                steps -= 1;
                 let head = c.head();
                 at = c.tail();
                 if let Some(i) = head.as_small() {
                     size += u8::try_from(i).map(|_| 1).map_err(|_| BadList)?;
                 } else if head.as_cons().is_some() {
-                    if !at.is_nil() {
+                    if at.is_nil() {
+                        steps = steps.saturating_sub(an_end);
+                    } else {
                         self.later.push(at);
                     }
                     at = head;
@@ -414,6 +495,7 @@ impl<'h> Sizing<'h> {
                 }
                 continue;
             }
+            steps = steps.saturating_sub(an_end);
             if !at.is_nil() {
                 size += binary_size(at)?;
             }
@@ -436,12 +518,19 @@ fn binary_size(t: Term<'_>) -> Result<usize, BadList> {
 fn iolist_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let resumed = p.resumed::<Sizing<'static>>();
     let mut s = resumed.unwrap_or_else(|| Sizing { at: a[0], later: Vec::new(), size: 0 });
-    let mut left = p.steps(PIECES);
+    let rate = kvik_release::current().cells_sized_a_reduction();
+    let mut left = p.steps(rate);
     let done = s.run(&mut left).map_err(|BadList| p.badarg())?;
-    p.steps_left(left, PIECES);
     if done {
+        let steps = p.steps(rate) - left;
+        let reductions = match kvik_release::current().counts_ends_of_io_lists() {
+            true => steps.div_ceil(rate),
+            false => steps / rate,
+        };
+        p.heap.bump_reductions(reductions as i64);
         return Ok(p.heap.unsigned(s.size as u64));
     }
+    p.use_up_turn();
     Err(p.again::<Sizing<'static>>(s, Some(shown())))
 }
 
@@ -457,15 +546,16 @@ struct Vectoring<'h> {
     /// Small pieces since the last large binary.
     small: Writer,
     binaries: Vec<Term<'h>>,
+    /// Steps for the bytes copied in this turn.
+    copied: usize,
 }
 impl SuspendedState for Vectoring<'static> {
     type In<'h> = Vectoring<'h>;
 }
 
 impl<'h> Vectoring<'h> {
-    /// Continues for `left` steps and deducts those used. True at the end of the list. A step is a
-    /// byte or a binary, and `BYTES_A_STEP` bytes.
-    fn run(&mut self, h: &'h Heap, left: &mut usize) -> Result<bool, BadList> {
+    /// Continues for `left` steps and deducts those used. True at the end of the list.
+    fn run(&mut self, h: &'h Heap, cost: &IovecCost, left: &mut usize) -> Result<bool, BadList> {
         // In registers: each step depends on the one before.
         let (mut at, mut steps) = (self.at, *left);
         let done = loop {
@@ -477,22 +567,30 @@ impl<'h> Vectoring<'h> {
                 at = c.tail();
                 if let Some(i) = head.as_small() {
                     self.small.push_all([u8::try_from(i).map_err(|_| BadList)?]);
-                    steps -= 1;
+                    steps = steps.saturating_sub(cost.byte);
                 } else if head.as_cons().is_some() {
-                    if !at.is_nil() {
+                    if at.is_nil() {
+                        steps = steps.saturating_sub(cost.end);
+                    } else {
                         self.later.push(at);
                     }
                     at = head;
+                    steps = steps.saturating_sub(cost.list);
                 } else if !head.is_nil() {
-                    steps = steps.saturating_sub(1 + self.binary(h, head)? / BYTES_A_STEP);
+                    let copied = self.binary(h, head)? / cost.bytes_a_step;
+                    self.copied += copied;
+                    steps = steps.saturating_sub(cost.binary + copied);
                 }
                 continue;
             }
             if !at.is_nil() {
                 let tail = std::mem::replace(&mut at, Term::NIL);
-                steps = steps.saturating_sub(1 + self.binary(h, tail)? / BYTES_A_STEP);
+                let copied = self.binary(h, tail)? / cost.bytes_a_step;
+                self.copied += copied;
+                steps = steps.saturating_sub(copied);
                 continue;
             }
+            steps = steps.saturating_sub(cost.end);
             match self.later.pop() {
                 Some(t) => at = t,
                 None => break true,
@@ -546,13 +644,20 @@ pub(crate) fn vector<'h>(p: &'h Proc, t: Term<'h>) -> Result<Result<Term<'h>, Ba
         later: Vec::new(),
         small: Writer::default(),
         binaries: Vec::new(),
+        copied: 0,
     });
-    let mut left = p.steps(PIECES);
-    let done = match v.run(&p.heap, &mut left) {
+    let cost = kvik_release::current().iovec_cost();
+    let most = p.steps(cost.steps_per_reduction);
+    let mut left = most;
+    v.copied = 0;
+    let done = match v.run(&p.heap, cost, &mut left) {
         Ok(done) => done,
         Err(bad) => return Ok(Err(bad)),
     };
-    p.steps_left(left, PIECES);
+    let lone = t.as_cons().is_some_and(|c| c.tail().is_nil() && c.head().as_bits().is_some());
+    if !lone {
+        p.heap.bump_reductions(cost.reductions(most - left, v.copied) as i64);
+    }
     if !done {
         return Err(p.again::<Vectoring<'static>>(v, Some(shown())));
     }
@@ -582,6 +687,7 @@ fn list_to_bitstring_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if !a[0].is_list() {
         return Err(p.badarg());
     }
+    begin(p)?;
     let r = read(p, a[0], resumed(p), |r, piece| {
         match piece {
             IoListPiece::Byte(b) => push_bits(&mut r.bytes, &mut r.len, Bits::of_bytes(&[b])),
@@ -592,8 +698,8 @@ fn list_to_bitstring_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.bitstring(&r.bytes, r.len))
 }
 
-/// Bytes per reduction when a list is built.
-const LISTED: usize = 64;
+/// Bytes per reduction when a list is built. A part of it costs as much.
+const LISTED: usize = 256;
 
 /// State of building a list of a binary's bytes, last byte first.
 struct Listing<'h> {
@@ -606,12 +712,16 @@ impl SuspendedState for Listing<'static> {
 
 /// A list of the first `n` bytes and `tail`, built over as many time slices as necessary.
 fn byte_list<'h>(p: &'h Proc, b: Bits<'h>, n: usize, tail: Term<'h>) -> BifResult<'h> {
+    let short = n < ENOUGH as usize * LISTED;
+    if short && n >= p.steps(LISTED) {
+        begin(p)?;
+    }
     let mut l = p.resumed::<Listing<'static>>().unwrap_or(Listing { left: n, tail });
-    let steps = p.steps(LISTED);
+    let steps = if short { n } else { p.steps(LISTED) };
     let now = l.left.min(steps);
     l.left -= now;
     l.tail = p.heap.bytes_with_tail(&b.slice(l.left * 8, now * 8).to_bytes(), l.tail);
-    p.steps_left(steps - now, LISTED);
+    p.heap.bump_reductions(now.div_ceil(LISTED) as i64);
     match l.left {
         0 => Ok(l.tail),
         _ => Err(p.again::<Listing<'static>>(l, None)),

@@ -59,6 +59,7 @@ pub mod search;
 pub mod simulation;
 pub mod speculative_load;
 pub mod statistics;
+mod subtract;
 pub mod system;
 mod table_list;
 pub mod time;

@@ -26,8 +26,23 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "map_hashmap_children", 1, map_hashmap_children),
 ];
 
-/// Associations per reduction.
+/// Associations per reduction: merged, and listed, as in OTP.
 const PAIRS_PER_REDUCTION: usize = 8;
+const PAIRS_LISTED: usize = 15;
+
+/// What a large map made from a list costs in OTP, where it depends on the hashes and differs from
+/// start to start: in thousandths of a reduction for a pair, and for a pair each time the number of
+/// pairs doubles.
+const MADE: usize = 310;
+const MADE_PER_DOUBLING: usize = 34;
+
+/// Reductions for a map of `n` pairs from a list.
+fn making_cost(n: usize) -> usize {
+    match n {
+        0..=FLAT_MAP_LIMIT => 0,
+        _ => n * (MADE + MADE_PER_DOUBLING * n.ilog2() as usize) / 1000,
+    }
+}
 
 fn want<'h>(p: &'h Proc, t: Term<'h>) -> Result<Map<'h>, Raised> {
     t.as_map().ok_or_else(|| p.error_pair(am::badmap, t))
@@ -53,6 +68,9 @@ fn is_key<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 struct Making<'h> {
     rest: Term<'h>,
     map: MapBuilder<'h>,
+    pairs: usize,
+    /// Reductions used in earlier turns.
+    paid: usize,
 }
 impl SuspendedState for Making<'static> {
     type In<'h> = Making<'h>;
@@ -64,20 +82,33 @@ fn from<'h>(
     pair: impl Fn(Term<'h>) -> Option<(Term<'h>, Term<'h>)>,
 ) -> BifResult<'h> {
     let resumed = p.resumed::<Making<'static>>();
-    let mut m = resumed.unwrap_or_else(|| Making { rest: list, map: MapBuilder::default() });
-    let mut left = p.steps(PAIRS_PER_REDUCTION);
+    let mut m = resumed.unwrap_or_else(|| Making {
+        rest: list,
+        map: MapBuilder::default(),
+        pairs: 0,
+        paid: 0,
+    });
+    // About as many as in OTP.
+    let mut left = p.steps(5) / 4;
     while let (Some(c), 1..) = (m.rest.as_cons(), left) {
         let (k, v) = pair(c.head()).ok_or_else(|| p.badarg())?;
         m.map.add(k, v);
         m.rest = c.tail();
+        m.pairs += 1;
         left -= 1;
     }
     if left > 0 && !m.rest.is_nil() {
         return Err(p.badarg());
     }
-    let made = if left > 0 { m.map.finish(&p.heap, &mut left) } else { None };
-    p.steps_left(left, PAIRS_PER_REDUCTION);
-    made.ok_or_else(|| p.again::<Making<'static>>(m, None))
+    let mut finishing = p.steps(PAIRS_PER_REDUCTION);
+    let made = if left > 0 { m.map.finish(&p.heap, &mut finishing) } else { None };
+    if let Some(made) = made {
+        p.heap.bump_reductions(making_cost(m.pairs).saturating_sub(m.paid) as i64);
+        return Ok(made);
+    }
+    m.paid += p.steps(1);
+    p.use_up_turn();
+    Err(p.again::<Making<'static>>(m, None))
 }
 fn from_keys<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let value = a[1];
@@ -113,16 +144,16 @@ fn list_of<'h>(
         };
         Listing { pairs, list: Term::NIL }
     });
-    let mut left = p.steps(PAIRS_PER_REDUCTION);
+    let mut left = p.steps(PAIRS_LISTED);
     while left > 0 {
         let Some(pair) = l.pairs.next() else {
-            p.steps_left(left, PAIRS_PER_REDUCTION);
+            p.steps_left(left, PAIRS_LISTED);
             return Ok(l.list);
         };
         l.list = p.heap.cons(part(pair), l.list);
         left -= 1;
     }
-    p.steps_left(0, PAIRS_PER_REDUCTION);
+    p.steps_left(0, PAIRS_LISTED);
     Err(p.again::<Listing<'static>>(l, None))
 }
 fn keys<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -25,17 +25,17 @@ struct Hashing;
 impl SuspendedState for Hashing {
     type In<'h> = Phash2<'h>;
 }
-/// Terms hashed per reduction.
-const TERMS_PER_REDUCTION: usize = 32;
+/// As in OTP.
+const STEPS_PER_REDUCTION: usize = 64;
 
 fn phash2<'h>(p: &'h Proc, t: Term<'h>) -> Result<u64, Raised> {
     if let Some(hash) = phash::phash2_of_small(t) {
         return Ok(hash.into());
     }
     let mut h = p.resumed::<Hashing>().unwrap_or_else(|| Phash2::new(t));
-    let mut left = p.steps(TERMS_PER_REDUCTION);
+    let mut left = p.steps(STEPS_PER_REDUCTION);
     let hash = h.run(&mut left);
-    p.steps_left(left, TERMS_PER_REDUCTION);
+    p.steps_left(left, STEPS_PER_REDUCTION);
     match hash {
         Some(hash) => Ok(hash as u64),
         None => Err(p.again::<Hashing>(h, None)),

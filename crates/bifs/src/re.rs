@@ -14,7 +14,7 @@ use kvik_sys::pcre::{opt, CompileError, Pattern, PcreDialect};
 use kvik_sys::pcre_match::{Group, MatchError, MatchSubject, Matching};
 use kvik_term::{am, Atom, Term, View};
 
-use crate::iolist::{bytes_in_turns, bytes_of, charge};
+use crate::iolist::{bytes_in_turns, bytes_of};
 use crate::re_options::{How, Options};
 use crate::{re_export, re_source};
 
@@ -92,7 +92,7 @@ pub fn compiled(binary: &[u8]) -> Result<Arc<Pattern>, Option<CompileError>> {
 
 fn in_erlang<'h>(p: &'h Proc, f: Atom, a: &[Term<'h>]) -> Raised {
     match (kvik_etf::hooks().export)(am::re, f, a.len() as u8) {
-        Some(e) => p.trap(e, a),
+        Some(e) => p.trap_in_next_turn(e, a),
         None => p.error(am::undef),
     }
 }
@@ -149,7 +149,6 @@ fn compile_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Err(in_erlang(p, am::ucompile, &[a[0], opts]));
     }
     let source = bytes_of(a[0]).map_err(|_| p.badarg())?;
-    charge(p, source.len() * 16);
     let binary = o.how.binary(&source);
     match compiled(&binary) {
         Ok(c) if o.export => re_export::export(p, &c, o.how, a[0], &source, opts),

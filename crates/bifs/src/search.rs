@@ -183,11 +183,23 @@ impl Pattern {
             Pattern::Any(a) => a.find(text),
         }
     }
-    /// Bytes scanned per reduction.
-    fn a_reduction(&self) -> usize {
+    /// Bytes scanned in one step.
+    fn bytes_a_step(&self) -> usize {
         match self {
-            Pattern::One(_) => 1024,
-            Pattern::Few(_) | Pattern::Any(_) => 256,
+            Pattern::One(_) => 8,
+            Pattern::Few(_) | Pattern::Any(_) => 1,
+        }
+    }
+    /// Steps for a match that is returned, as in OTP.
+    fn steps_a_match(&self, answer: Answer) -> usize {
+        let listed = match answer {
+            Answer::First => return 0,
+            Answer::All => 2,
+            Answer::Parts => 1,
+        };
+        match self {
+            Pattern::One(_) => listed + kvik_release::current().steps_after_match(),
+            Pattern::Few(_) | Pattern::Any(_) => listed,
         }
     }
 }
@@ -238,9 +250,12 @@ fn options(t: Term<'_>, size: usize, split: bool) -> Option<Options> {
     Some(o)
 }
 
-/// Cost of a match, and of an element of the result list, in bytes scanned.
-const FOUND: usize = 64;
-const LISTED: usize = 16;
+/// Steps per reduction, as in OTP.
+const STEPS_PER_REDUCTION: usize = 10;
+
+/// Elements of the result that are put into the list for each step left. They cost nothing if that is
+/// enough for all of them.
+const LISTED_A_STEP: usize = 8;
 
 /// How to return the matches.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -253,8 +268,6 @@ enum Answer {
 /// State of a search.
 struct Search<'h> {
     c: Option<Arc<Pattern>>,
-    /// Bytes scanned per reduction.
-    rate: usize,
     of: Term<'h>,
     text: Cow<'h, [u8]>,
     o: Options,
@@ -276,10 +289,9 @@ fn search<'h>(p: &'h Proc, a: &[Term<'h>], answer: Answer) -> BifResult<'h> {
         Some(s) => s,
         None => Search::begin(p, a, answer)?,
     };
-    let rate = s.rate;
-    let mut left = p.steps(rate);
+    let mut left = p.steps(STEPS_PER_REDUCTION);
     let done = s.run(p, &mut left);
-    p.steps_left(left, rate);
+    p.steps_left(left, STEPS_PER_REDUCTION);
     done.unwrap_or_else(|| Err(p.again::<Search<'static>>(s, None)))
 }
 
@@ -295,32 +307,36 @@ impl<'h> Search<'h> {
         // An empty range has no matches; before 27 the pattern is not even checked.
         let checked = end > 0 || kvik_release::current().rejects_bitstrings();
         let c = if checked { Some(pattern(p, a[1])?).filter(|_| end > 0) } else { None };
-        let rate = c.as_ref().map_or(LISTED, |c| c.a_reduction());
         let (text, items, list) = (b.to_bytes(), Vec::new(), Term::NIL);
-        Ok(Search { c, rate, of: a[0], text, o, answer, at: from, end, part: 0, items, list })
+        Ok(Search { c, of: a[0], text, o, answer, at: from, end, part: 0, items, list })
     }
 
-    /// Continues for `left` bytes; `None`: there is more to do.
+    /// Continues for `left` steps; `None`: there is more to do.
     fn run(&mut self, p: &'h Proc, left: &mut usize) -> Option<BifResult<'h>> {
         let pattern = self.c.clone();
         while let (Some(c), true) = (&pattern, self.c.is_some()) {
             if *left == 0 {
                 return None;
             }
-            let stop = self.end.min(self.at.saturating_add(*left));
+            let bytes = c.bytes_a_step();
+            let stop = self.end.min(self.at.saturating_add(left.saturating_mul(bytes)));
             let beyond = self.end.min(stop.saturating_add(c.longest().saturating_sub(1)));
             let found = self.text.get(self.at..beyond).and_then(|t| c.find(t));
             match found.map(|(i, n)| (self.at + i, n)).filter(|(i, _)| *i < stop) {
                 Some((i, n)) => {
-                    *left = left.saturating_sub(i - self.at + FOUND);
+                    let scanned = (i - self.at) / bytes + if bytes == 1 { n } else { 0 };
+                    *left = left.saturating_sub(scanned + c.steps_a_match(self.answer));
                     self.at = i + n;
                     self.found(p, i, n);
                 }
                 None => {
-                    *left -= stop.saturating_sub(self.at);
+                    let scanned = stop.saturating_sub(self.at);
                     self.at = stop;
                     if stop >= self.end {
+                        *left = left.saturating_sub(scanned / bytes);
                         self.over(p);
+                    } else {
+                        *left = 0;
                     }
                 }
             }
@@ -365,8 +381,10 @@ impl<'h> Search<'h> {
         if self.answer == Answer::First {
             return Some(Ok(self.items.first().copied().unwrap_or(am::nomatch.into())));
         }
-        let keep = self.items.len().saturating_sub(*left / LISTED);
-        *left = left.saturating_sub((self.items.len() - keep) * LISTED);
+        let keep = self.items.len().saturating_sub((*left).max(1) * LISTED_A_STEP);
+        if keep > 0 {
+            *left = 0;
+        }
         self.list = p.heap.list_with_tail(&self.items[keep..], self.list);
         self.items.truncate(keep);
         (keep == 0).then_some(Ok(self.list))

@@ -7,8 +7,6 @@ use kvik_heap::{Heap, SuspendedState, Writer};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Bits, Term, View};
 
-use crate::iolist::charge;
-
 pub const BIFS: &[BifEntry] = &[
     bif!("unicode", "characters_to_binary", 2, characters_to_binary_2),
     bif!("unicode", "characters_to_list", 2, characters_to_list_2),
@@ -98,9 +96,16 @@ const SHORT_TEXT_LEN: usize = 1000;
 /// in full: copying them within one time slice would delay other processes.
 const GROWS_IN_PLACE: usize = kvik_sys::large_alloc::MIN_BYTES;
 
-/// Characters, or units of `BYTES_A_STEP` bytes, per reduction.
-const CHARACTERS: usize = 64;
-const BYTES_A_STEP: usize = 16;
+/// Steps per reduction, and for what: each character of a binary, a binary besides them, a number in the
+/// data, and a character that becomes a list. As in OTP, which counts in one pass and converts in
+/// another.
+const STEPS: usize = 50;
+const CHARACTER: usize = 5;
+const BINARY: usize = 1;
+const NUMBER: usize = 6;
+const LISTED: usize = 5;
+/// Lists that are entered or left in a turn, which costs nothing if that is enough.
+const FREE: usize = 100_000;
 
 /// Length of the character with this first byte; `None` if no character starts with it.
 fn char_len(first: u8) -> Option<usize> {
@@ -163,14 +168,19 @@ impl<'h> Converter<'h> {
 
     /// Converts for `steps` steps and deducts those used; sets `rest` on an error.
     fn run(&mut self, h: &'h Heap, steps: &mut usize) {
-        while *steps > 0 && !self.done {
-            let before = self.out.text.bytes().len();
-            self.step(h);
-            let made = self.out.text.bytes().len() - before;
-            *steps = steps.saturating_sub(1 + made / BYTES_A_STEP);
+        let mut free = FREE;
+        while *steps > 0 && free > 0 && !self.done {
+            match self.step(h) {
+                0 => free -= 1,
+                cost => *steps = steps.saturating_sub(cost),
+            }
+        }
+        if free == 0 {
+            *steps = 0;
         }
     }
-    fn step(&mut self, h: &'h Heap) {
+    /// Converts the next part, and returns what it cost.
+    fn step(&mut self, h: &'h Heap) -> usize {
         if let Some((t, from, in_list)) = self.part.take() {
             return self.bytes(h, t, from, in_list);
         }
@@ -189,35 +199,42 @@ impl<'h> Converter<'h> {
                     View::Nil => self.at = tail,
                     View::Bits(_) => {
                         self.at = tail;
-                        self.bytes(h, head, 0, true);
+                        return BINARY + self.bytes(h, head, 0, true);
                     }
-                    _ if self.number(head) => self.at = tail,
+                    _ if self.number(head) => {
+                        self.at = tail;
+                        return NUMBER;
+                    }
                     _ => self.stop(h, self.at),
                 }
             }
             _ => {
                 let t = std::mem::replace(&mut self.at, Term::NIL);
-                self.bytes(h, t, 0, false);
+                return self.bytes(h, t, 0, false);
             }
         }
+        0
     }
     /// Converts a piece of a binary, from a byte offset.
-    fn bytes(&mut self, h: &'h Heap, t: Term<'h>, from: usize, in_list: bool) {
+    fn bytes(&mut self, h: &'h Heap, t: Term<'h>, from: usize, in_list: bool) -> usize {
+        let before = self.out.text.bytes().len();
         match self.binary(h, t, from) {
             Ok(to) => self.part = to.map(|to| (t, to, in_list)),
             Err(rest) if in_list => self.stop(h, h.cons(rest, self.at)),
             Err(rest) => self.stop(h, rest),
         }
+        let begins = |b: &&u8| **b & 0xC0 != 0x80;
+        self.out.text.bytes()[before..].iter().filter(begins).count() * CHARACTER
     }
     /// Converts text to a list, from its end.
     fn make_list(&mut self, h: &'h Heap, steps: &mut usize) {
         let text = self.out.text.bytes();
-        let mut from = text.len().saturating_sub(*steps);
+        let mut from = text.len().saturating_sub((*steps).div_ceil(LISTED));
         while text.get(from).is_some_and(|b| b & 0xC0 == 0x80) {
             from += 1;
         }
-        *steps = steps.saturating_sub(text.len() - from);
         let part = String::from_utf8_lossy(&text[from..]);
+        *steps = steps.saturating_sub(part.chars().count() * LISTED);
         let mut items = Vec::with_capacity(part.len());
         items.extend(part.chars().map(|c| Term::int(c as i32)));
         self.list = h.list_with_tail(&items, self.list);
@@ -324,16 +341,18 @@ impl SuspendedState for Right {
     type In<'h> = Right;
 }
 
+/// Bytes looked at in a turn, which costs nothing if that is enough.
+const CHECKED: usize = 4 << 20;
+
 /// Whether a binary is valid UTF-8 (or ASCII) and needs no conversion; yields between time slices.
 fn is_right<'h>(p: &'h Proc, b: &Bits<'h>, ascii: bool) -> Result<bool, Raised> {
     if b.byte_size() <= CHUNK_BYTES {
         let bytes = b.to_bytes();
         let right = bytes.is_ascii() || !ascii && std::str::from_utf8(&bytes).is_ok();
-        charge(p, if right { bytes.len() } else { 0 });
         return Ok(right);
     }
     let Right(mut at) = p.resumed::<Right>().unwrap_or(Right(0));
-    let mut left = p.steps(CHARACTERS);
+    let mut left = CHECKED;
     loop {
         let piece = Piece::of(b, at);
         let (good, wrong) = match (ascii, piece.bytes.is_ascii()) {
@@ -342,13 +361,12 @@ fn is_right<'h>(p: &'h Proc, b: &Bits<'h>, ascii: bool) -> Result<bool, Raised> 
             (false, false) => piece.valid(),
         };
         at += good;
-        left = left.saturating_sub(good / BYTES_A_STEP);
+        left = left.saturating_sub(good);
         if wrong || at == b.byte_size() {
-            p.steps_left(left, CHARACTERS);
             return Ok(!wrong);
         }
         if left == 0 {
-            p.steps_left(0, CHARACTERS);
+            p.use_up_turn();
             return Err(p.again::<Right>(Right(at), None));
         }
     }
@@ -381,18 +399,18 @@ fn convert<'h>(
             }
         }
     };
-    let mut left = p.steps(CHARACTERS);
+    let mut left = p.steps(STEPS);
     // The check is charged only if it does not complete in this time slice.
     c.check(left).map_err(|_| p.badarg())?;
     if c.unchecked.is_some() {
-        p.steps_left(0, CHARACTERS);
+        p.steps_left(0, STEPS);
         return Err(p.again::<Converter<'static>>(c, None));
     }
     c.run(&p.heap, &mut left);
     if list && left > 0 {
         c.make_list(&p.heap, &mut left);
     }
-    p.steps_left(left, CHARACTERS);
+    p.steps_left(left, STEPS);
     if !c.done || list && !c.out.text.bytes().is_empty() {
         return Err(p.again::<Converter<'static>>(c, None));
     }
@@ -437,7 +455,7 @@ fn encoding(t: Term<'_>) -> Option<bool> {
 }
 fn in_erlang<'h>(p: &'h Proc, f: kvik_term::Atom, a: &[Term<'h>]) -> BifResult<'h> {
     match (kvik_etf::hooks().export)(am::unicode, f, 2) {
-        Some(e) => Err(p.trap(e, a)),
+        Some(e) => Err(p.trap_in_next_turn(e, a)),
         None => Err(p.error(am::undef)),
     }
 }
@@ -456,7 +474,9 @@ fn characters_to_binary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
     }
     if let (None, Some(bytes)) = (&converting, plain(data, latin1)) {
-        p.heap.bump_reductions((bytes.len() / CHARACTERS) as i64);
+        p.heap.bump_reductions(
+            (String::from_utf8_lossy(&bytes).chars().count() * NUMBER / STEPS) as i64,
+        );
         return Ok(p.heap.binary(&bytes));
     }
     let mut c = convert(p, converting, data, latin1, false)?;

@@ -58,7 +58,7 @@ fn passive<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let node = node::of(name);
     let up = node.visible().is_some();
     if !up {
-        return Err(p.trap(kvik_code::export(am::erlang, am::dmonitor_node, 3), a));
+        return Err(p.trap_in_next_turn(kvik_code::export(am::erlang, am::dmonitor_node, 3), a));
     }
     watch(p, name);
     Ok(Term::bool(true))

@@ -106,8 +106,11 @@ impl Default for Parts<'_> {
     }
 }
 
-/// Bytes that count as one step, besides one step per term.
-const BYTES_A_STEP: usize = 256;
+/// Steps for a part: one to look for its size, as OTP does before it decodes, and one to decode it.
+const PART: usize = 2;
+
+/// Bytes of a binary that count as one step.
+const BYTES_A_STEP: usize = 8;
 
 impl<'a, 'h> Decoding<'a, 'h> {
     /// Begins a term after its version byte, compressed or not.
@@ -124,7 +127,7 @@ impl<'a, 'h> Decoding<'a, 'h> {
         Decoding { opts, plain: None, pos, parts: Parts::default() }
     }
     /// Continues in the same bytes, for the same heap, for at most that many steps, and subtracts
-    /// those used. Returns the complete term and the bytes consumed.
+    /// those used, of which OTP counts 128 as a reduction. Returns the complete term and the bytes consumed.
     pub fn run(
         &mut self,
         bytes: &[u8],
@@ -140,7 +143,8 @@ impl<'a, 'h> Decoding<'a, 'h> {
         }
         let from = plain.as_ref().map_or(bytes, |p| p.plain());
         let r = Reader::at(from, self.pos).ok_or(EtfError::Malformed)?;
-        let mut d = Decoder { r, heap, opts: self.opts, parts: std::mem::take(&mut self.parts) };
+        let mut d =
+            Decoder { r, heap, opts: self.opts, parts: std::mem::take(&mut self.parts), cost: 0 };
         let term = d.run(steps)?;
         (self.pos, self.parts) = (d.r.pos(), d.parts);
         let Some(t) = term else {
@@ -160,15 +164,17 @@ struct Decoder<'b, 'h> {
     heap: &'h Heap,
     opts: DecodeOpts<'b>,
     parts: Parts<'h>,
+    /// Steps for the present part.
+    cost: usize,
 }
 
 impl<'h> Decoder<'_, 'h> {
     /// `None` if the steps ran out.
     fn run(&mut self, steps: &mut usize) -> Result<Option<Term<'h>>, EtfError> {
         while *steps > 0 {
-            let before = self.r.pos();
+            self.cost = PART;
             let mut whole = self.one()?;
-            *steps = steps.saturating_sub(1 + (self.r.pos() - before) / BYTES_A_STEP);
+            *steps = steps.saturating_sub(self.cost);
             while whole {
                 if self.parts.term.is_whole() {
                     return Ok(self.parts.term.parts().first().copied());
@@ -199,17 +205,20 @@ impl<'h> Decoder<'_, 'h> {
                     return Ok(false);
                 }
                 self.owe(n + 1, 16)?;
+                self.cost += n;
                 self.parts.term.list(self.heap, n);
                 return Ok(false);
             }
             tag::SMALL_TUPLE => {
                 let n = self.r.u8()? as usize;
                 self.owe(n, 8)?;
+                self.cost += n;
                 return Ok(self.parts.term.tuple(self.heap, n));
             }
             tag::LARGE_TUPLE => {
                 let n = self.r.count(1)?;
                 self.owe(n, 8)?;
+                self.cost += n;
                 return Ok(self.parts.term.tuple(self.heap, n));
             }
             tag::MAP => {
@@ -229,12 +238,14 @@ impl<'h> Decoder<'_, 'h> {
             tag::STRING => {
                 let n = self.r.u16()? as usize;
                 let bytes = self.r.take(n)?;
+                self.cost += n;
                 self.heap.byte_list(bytes)
             }
             tag::BINARY => {
                 let n = self.r.count(1)?;
                 let from = self.r.pos();
                 let bytes = self.r.take(n)?;
+                self.cost += n / BYTES_A_STEP;
                 let worth = |b: &&BinRef| n >= SHARED_BINARY.max(b.bytes().len() / SHARED_PART);
                 let part = self.opts.source.filter(worth);
                 match part.and_then(|b| self.heap.binary_part(b.clone(), from, n)) {

@@ -58,10 +58,14 @@ enum Todo<'h> {
     Bytes(&'h [u8]),
 }
 
-/// Bytes that count as one step, besides one step per term.
-const BYTES_A_STEP: usize = 256;
+/// Bytes of a binary that may be written for each step left. They cost nothing if that is enough for
+/// all of them, and else all that is left.
+const BYTES_A_STEP: usize = 8;
 
-/// Bytes of a binary written at once.
+/// Steps for the nodes of a large map, per pair, in hundredths.
+const NODES_A_PAIR: usize = 35;
+
+/// Longest binary that is written with its head.
 const BINARY_PIECE: usize = 1 << 16;
 
 /// Values of the size fields (of lists and funs) in the order in which they are written.
@@ -113,6 +117,9 @@ impl<'h> Encoding<'h> {
         let todo = Vec::with_capacity(8);
         let out = Writer::default();
         Encoding { out, opts, todo, atoms, sizes: None, counted: None, taken: 0, left: 0 }
+    }
+    pub fn is_counting(&self) -> bool {
+        self.counted.is_some()
     }
     /// Determines the length of a term without its version byte, the atoms it refers to, and its
     /// size fields.
@@ -209,11 +216,14 @@ impl<'h> Encoding<'h> {
             }
             Todo::Version => self.u8(tag::VERSION),
             Todo::Bytes(all) => {
-                let (piece, rest) = all.split_at(all.len().min(BINARY_PIECE));
+                let most = self.left.saturating_mul(BYTES_A_STEP);
+                let (piece, rest) = all.split_at(all.len().min(most));
                 self.out.room(all.len());
-                self.count(piece.len());
                 self.out.push(piece);
-                self.hold((!rest.is_empty()).then_some(Todo::Bytes(rest)));
+                if !rest.is_empty() {
+                    self.left = 0;
+                    self.todo.push(Todo::Bytes(rest));
+                }
             }
             Todo::Terms(all) => {
                 let mut rest = all;
@@ -287,7 +297,7 @@ impl<'h> Encoding<'h> {
             View::Bits(b) if self.is_written_in_pieces(b) => {
                 self.hold(rest());
                 self.bits(b);
-                self.count(0);
+                self.count(1);
                 false
             }
             v => {
@@ -338,10 +348,9 @@ impl<'h> Encoding<'h> {
         }
     }
 
-    /// Counts one step, plus those for that many bytes.
     #[inline]
-    fn count(&mut self, bytes: usize) {
-        self.left = self.left.saturating_sub(1 + bytes / BYTES_A_STEP);
+    fn count(&mut self, steps: usize) {
+        self.left = self.left.saturating_sub(steps);
     }
     /// Writes a small integer, an atom or `[]`; false for any other term.
     #[inline(always)]
@@ -355,12 +364,11 @@ impl<'h> Encoding<'h> {
         } else {
             return false;
         }
-        self.count(0);
+        self.count(1);
         true
     }
     /// Writes a term without parts.
     fn object(&mut self, v: View<'h>) {
-        let before = self.out.len();
         match v {
             View::Big(b) => self.big(b.is_negative(), b.digits()),
             View::Float(f) => self.float(f),
@@ -370,7 +378,7 @@ impl<'h> Encoding<'h> {
             View::Ref(r) => self.reference(r),
             _ => {}
         }
-        self.count(self.out.len().saturating_sub(before));
+        self.count(1);
     }
     /// Writes the head of a compound term; its parts are still to be written.
     fn parts_of(&mut self, v: View<'h>) {
@@ -387,7 +395,7 @@ impl<'h> Encoding<'h> {
             View::Fun(f) => self.fun(f),
             _ => {}
         }
-        self.count(0);
+        self.count(1);
     }
     fn bits(&mut self, b: Bits<'h>) {
         let size = (b.byte_size() as u32).to_be_bytes();
@@ -505,7 +513,9 @@ impl<'h> Encoding<'h> {
             }
         }
         let whole = n <= MAX_STRING && rest.is_nil();
-        self.count(n);
+        // OTP sizes and writes a term in two passes. Both look for bytes, two in a step; the second
+        // takes a step to write each.
+        self.count(1 + if whole { n * 3 / 4 } else { n / 2 });
         if whole {
             self.out.set(start + 1, &(n as u16).to_be_bytes());
             return;
@@ -522,6 +532,7 @@ impl<'h> Encoding<'h> {
         if let Some((keys, values)) = m.flat().filter(|_| in_order) {
             return self.todo.push(Todo::Flat(keys, values));
         }
+        self.count(m.len() * NODES_A_PAIR / 100);
         let entries = match self.opts.deterministic {
             true => map::sorted_pairs(m),
             false => {
@@ -536,7 +547,6 @@ impl<'h> Encoding<'h> {
 
     /// Writes all but the values, which follow as declared.
     fn record(&mut self, r: NativeRecord<'h>) {
-        let before = self.len();
         let (definition, all) = (r.definition(), r.fields().rev());
         self.tagged(tag::RECORD, (r.values().len() as u32).to_be_bytes());
         self.u8(definition.is_exported() as u8);
@@ -546,7 +556,6 @@ impl<'h> Encoding<'h> {
             self.atom(key);
         }
         self.todo.extend(all.map(|(_, value)| Todo::Term(value)));
-        self.count(self.len() - before);
     }
 
     fn fun(&mut self, f: Fun<'h>) {

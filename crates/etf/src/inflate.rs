@@ -13,7 +13,7 @@ const WINDOW: i32 = 15;
 /// Output bytes taken from zlib in one call.
 const AT_ONCE: usize = 1 << 14;
 /// Output bytes that count as one step.
-const BYTES_A_STEP: usize = 4;
+const BYTES_A_STEP: usize = 1;
 /// Initial output buffer as a multiple of the input; it grows as needed.
 const LIKELY: usize = 64;
 

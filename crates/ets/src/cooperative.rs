@@ -18,6 +18,10 @@ use crate::store::Store;
 /// Steps per reduction.
 pub const STEPS_PER_REDUCTION: usize = 8;
 
+/// Steps for an object of a list that is inserted, as in OTP: to look for its key, and to insert it.
+const CHECK: usize = 1;
+const INSERT: usize = 2;
+
 /// Result of an insertion; `None` while it is under way.
 #[derive(Clone, Default)]
 pub struct InsertOutcome(Arc<AtomicU8>);
@@ -103,14 +107,14 @@ impl CooperativeOperation {
 impl Insertion {
     fn run(&mut self, store: &mut Store, hold: IterationHold, steps: &mut usize) -> bool {
         while self.unchecked > 0 && !self.refused {
-            if !take(steps) {
+            if !take(steps, CHECK) {
                 return false;
             }
             self.unchecked -= 1;
             let object = self.objects[self.unchecked].term();
             self.refused = store.contains(key_of(object, self.keypos));
         }
-        while take(steps) {
+        while take(steps, INSERT) {
             match self.objects.pop() {
                 None => {
                     self.outcome.set(!self.refused);
@@ -125,8 +129,8 @@ impl Insertion {
 }
 
 /// Takes the steps for one object; false if none are left.
-fn take(steps: &mut usize) -> bool {
+fn take(steps: &mut usize, needed: usize) -> bool {
     let any = *steps > 0;
-    *steps = steps.saturating_sub(STEPS_PER_REDUCTION);
+    *steps = steps.saturating_sub(needed);
     any
 }

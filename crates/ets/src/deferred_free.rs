@@ -3,6 +3,7 @@
 use std::collections::btree_set;
 use std::vec;
 
+use crate::cooperative::STEPS_PER_REDUCTION;
 use crate::linear_hash::Bucket;
 use crate::tree::TreeRow;
 
@@ -13,6 +14,12 @@ enum Rest {
     Rows(btree_set::IntoIter<TreeRow>),
 }
 
+/// Buckets are freed by segments, the last first: as in OTP, whose first segment has 256 buckets and
+/// each further one 2,048. A segment costs 32 reductions, besides one for each object.
+const FIRST_SEGMENT: usize = 256;
+const SEGMENT: usize = 2048;
+const SEGMENT_COST: usize = 32;
+
 impl DeferredFree {
     pub(crate) fn of_buckets(all: vec::IntoIter<Bucket>) -> DeferredFree {
         DeferredFree(Rest::Buckets(all))
@@ -20,14 +27,24 @@ impl DeferredFree {
     pub(crate) fn of_rows(all: btree_set::IntoIter<TreeRow>) -> DeferredFree {
         DeferredFree(Rest::Rows(all))
     }
-    /// Frees objects, counting one step for each and for each bucket. True when nothing is left.
+    /// Frees objects until the steps are used up, and whole segments. True when nothing is left and
+    /// there were steps enough.
     pub fn free(&mut self, steps: &mut usize) -> bool {
         while *steps > 0 {
-            let used = match &mut self.0 {
-                Rest::Buckets(all) => all.next().map(|b| 1 + b.len()),
-                Rest::Rows(all) => all.next().map(|_| 2),
+            let reductions = match &mut self.0 {
+                Rest::Buckets(all) if all.len() == 0 => return true,
+                Rest::Buckets(all) => {
+                    let beyond = all.len().saturating_sub(FIRST_SEGMENT);
+                    let n = if beyond == 0 { all.len() } else { (beyond - 1) % SEGMENT + 1 };
+                    let objects: usize = all.by_ref().rev().take(n).map(|b| b.len()).sum();
+                    SEGMENT_COST + objects
+                }
+                Rest::Rows(all) => match all.next() {
+                    Some(_) => 1,
+                    None => return true,
+                },
             };
-            let Some(used) = used else { return true };
+            let used = reductions * STEPS_PER_REDUCTION;
             *steps = steps.saturating_sub(used);
         }
         false

@@ -418,8 +418,10 @@ impl Heap {
     pub fn set_reductions(&self, n: i64) {
         self.fcalls.set(n)
     }
+    /// Uses reductions, but no more than are left: as in OTP the rest costs nothing.
     pub fn bump_reductions(&self, n: i64) {
-        self.fcalls.set(self.fcalls.get().saturating_sub(n))
+        let left = self.fcalls.get();
+        self.fcalls.set(if n < left { left - n } else { left.min(0) })
     }
     pub fn exc_class(&self) -> u8 {
         self.exc_class.get()

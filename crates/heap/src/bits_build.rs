@@ -64,13 +64,18 @@ impl Heap {
             // longer than when the room was computed.
             let grows = segs.first().is_some_and(|s| s.kind == SegKind::PrivateAppend);
             let end = b.pos + total;
+            let mut copied = 0;
             for (s, [value, size]) in segs.iter().zip(args) {
+                let from = b.pos;
                 if grows && s.bits(*value, *size)? > end - b.pos {
                     return Err(s.fail(am::short, *value));
                 }
                 b.put(s, *value, *size)?;
+                if s.kind == SegKind::Binary {
+                    copied += (b.pos - from) >> 13;
+                }
             }
-            self.bump_reductions((total >> 13) as i64);
+            self.bump_reductions(copied as i64);
             Ok(result)
         }
     }

@@ -179,6 +179,8 @@ impl Proc {
     /// every trap, which shows in the order in which processes run.
     pub fn trap_in_next_turn<'h>(&'h self, to: &'static Export, args: &[Term<'h>]) -> Raised {
         self.give_up_turn();
+        // The entry of that function counts in both turns.
+        self.reductions.set(self.reductions.get().wrapping_sub(1));
         self.trap(to, args)
     }
     /// Whether [`Proc::collected_for`] must be called.
@@ -237,6 +239,11 @@ impl Proc {
     /// Sets the reductions left from the steps left.
     pub fn steps_left(&self, left: usize, a_reduction: usize) {
         self.heap.set_reductions(left.div_ceil(a_reduction) as i64);
+    }
+    /// Uses up the time slice, all of which counts as used: what OTP's BIFs do that go on in another
+    /// turn after a fixed amount of work.
+    pub fn use_up_turn(&self) {
+        self.heap.set_reductions(self.heap.reductions_left().min(0));
     }
     /// Shortens the time slice for a send, beyond the reduction that its call costs. As in OTP this
     /// does not count as used.

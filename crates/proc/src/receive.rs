@@ -13,7 +13,7 @@
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Term};
 
-pub use crate::message_queue::Peek;
+pub use crate::message_queue::{Accepted, Peek};
 use crate::process::flag;
 use crate::saved_calls::Saved;
 use crate::signal::message;
@@ -77,7 +77,7 @@ impl Proc {
     /// small one goes straight to the heap. False: it did not, as always if the process is
     /// suspended; that one waits on.
     #[inline]
-    pub(crate) fn accept(&self, t: Term<'_>) -> bool {
+    pub(crate) fn accept(&self, t: Term<'_>) -> Accepted {
         if self.is_traced(bit::RECEIVE) {
             self.trace_receive(Term::local_pid(self.last_from.get()), t);
         }
@@ -88,7 +88,7 @@ impl Proc {
     pub(crate) fn accept_of_signal(&self, t: Term<'_>) {
         let before = self.flag(flag::UNFETCHED);
         let waits = self.flag(flag::WAITING);
-        if self.accept(t) && waits {
+        if self.accept(t) == Accepted::OnHeap && waits {
             self.set_flag(flag::ROUSED, true);
         }
         self.set_flag(flag::UNFETCHED, before);

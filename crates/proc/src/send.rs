@@ -54,7 +54,11 @@ impl Proc {
         if let Some(pid) = to.as_local_pid() {
             self.send_monitor_to(pid);
             self.note_receiver(pid);
-            self.pay_for(send_message(self.pid(), pid, m));
+            let words = send_message(self.pid(), pid, m);
+            // To itself a process does not copy in OTP.
+            if pid != self.pid() {
+                self.pay_for(words);
+            }
             return Sent::Ok;
         }
         self.send_elsewhere(to, m, way)
@@ -89,7 +93,8 @@ impl Proc {
     #[inline]
     pub(crate) fn pay_for(&self, words: usize) {
         if words >= WORDS_A_REDUCTION {
-            self.heap.bump_reductions((words / WORDS_A_REDUCTION) as i64);
+            let reductions = (words / WORDS_A_REDUCTION) as i64;
+            self.heap.bump_reductions(reductions.min(sched::REDUCTIONS));
         }
     }
     fn send_elsewhere(&self, to: Term<'_>, m: Term<'_>, way: SendOptions) -> Sent {

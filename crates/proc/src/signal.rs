@@ -5,6 +5,7 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::pin;
 use kvik_term::{am, Term};
 
+use crate::message_queue::Accepted;
 use crate::process::{flag, table, Priority, Pushed, RunToken, Task};
 pub use crate::signal_types::{Closure, Control, RefId, Signal};
 use crate::system_tasks::SysTask;
@@ -62,12 +63,15 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
             // A message to an alias is a signal, which makes a suspended process runnable too.
             p.accept_of_signal(m);
             sched::wake(run_token);
-        } else if p.accept(m) || !p.flag(flag::SUSPENDED) {
+            return 0;
+        }
+        let accepted = p.accept(m);
+        if accepted == Accepted::OnHeap || !p.flag(flag::SUSPENDED) {
             sched::wake(run_token);
         } else {
             wait_on(run_token);
         }
-        return 0;
+        return accepted.words();
     }
     if !PROFILED
         && alias.is_none()

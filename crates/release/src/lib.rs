@@ -9,7 +9,10 @@
 #![forbid(unsafe_code)]
 
 mod code_files;
+mod costs;
 mod tables;
+
+pub use costs::IovecCost;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};

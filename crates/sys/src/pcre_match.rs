@@ -170,12 +170,19 @@ impl<'s> Matching<'s> {
         };
         // SAFETY: the code, the subject and what belongs to the match are alive; UTF-8 was proved.
         let rc = unsafe { job.run(None) };
-        *left = left.saturating_sub(1 + length / STRIDE);
         let ours = rc == sys::PCRE2_ERROR_MATCHLIMIT && asked.is_none_or(|n| n > limit);
         if ours {
-            *left = left.saturating_sub(AT_ONCE / 8);
+            *left = left.saturating_sub(1 + length / STRIDE + AT_ONCE / 8);
+            return None;
         }
-        (!ours).then(|| job.data.found(rc))
+        let found = job.data.found(rc);
+        let end = match &found {
+            Ok(Some(groups)) => groups.first().copied().flatten().map(|(_, to)| to),
+            _ => None,
+        };
+        let scanned = end.map_or(length, |end| end.saturating_sub(self.start));
+        *left = left.saturating_sub(1 + scanned / STRIDE);
+        Some(found)
     }
     fn within(&self) -> Option<Box<Within>> {
         let job = Rc::new(self.job(true, self.opts.match_limit)?);

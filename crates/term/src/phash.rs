@@ -51,8 +51,8 @@ pub fn phash2(t: Term<'_>) -> u32 {
     }
 }
 
-/// Elements of a tuple, and bytes of a binary, that are hashed at once.
-const FEW: usize = 64;
+/// Elements of a tuple, and bytes of a binary, that are hashed at once: too few for a reduction.
+const FEW: usize = 32;
 
 /// The same for an immediate, a small tuple of immediates, or a small bit string: common keys that
 /// need no work list.
@@ -77,8 +77,14 @@ pub fn phash2_of_atoms(elements: &[Atom]) -> u32 {
     })
 }
 
-/// Bytes of a list, or of a binary, that are hashed in one step; a multiple of four.
-const BYTES_A_STEP: usize = 64;
+/// Bytes of a list that are hashed at once; a multiple of four.
+const RUN: usize = 64;
+
+/// Bytes of a binary that count as one step: OTP hashes twelve in one go.
+const BYTES_A_STEP: usize = 12;
+
+/// Steps for the nodes of a large map, per pair, in tenths. A pair itself takes four.
+const NODES_A_PAIR: usize = 7;
 
 /// An `erlang:phash2/1` in progress.
 pub struct Phash2<'h> {
@@ -92,23 +98,20 @@ impl<'h> Phash2<'h> {
         Phash2 { hash: 0, pairs: 0, todo: vec![Task::Term(t)] }
     }
     /// Continues for about that many steps, and subtracts those it used. Returns the hash at the
-    /// end.
+    /// end. The steps are those of OTP, of which 64 are a reduction.
     pub fn run(&mut self, steps: &mut usize) -> Option<u32> {
         while let Some(task) = self.todo.pop() {
             if *steps == 0 {
                 self.todo.push(task);
                 return None;
             }
-            *steps -= 1;
-            if let Task::Term(t) = task {
-                let bytes = t.as_bits().map_or(0, |b| b.byte_size());
-                *steps = steps.saturating_sub(bytes / BYTES_A_STEP);
-            }
-            self.step(task);
+            *steps = steps.saturating_sub(self.step(task));
         }
         Some(self.hash)
     }
-    fn step(&mut self, task: Task<'h>) {
+    /// Does one thing, and returns its cost in steps.
+    fn step(&mut self, task: Task<'h>) -> usize {
+        let mut cost = 1;
         match task {
             Task::Pair => {
                 self.pairs ^= self.hash;
@@ -118,19 +121,30 @@ impl<'h> Phash2<'h> {
                 self.hash = two(before, self.pairs, 0, k(19));
                 self.pairs = outer;
             }
-            Task::Tail(t) => self.hash = list(t, self.hash, &mut self.todo),
+            Task::Tail(t) => (self.hash, cost) = list(t, self.hash, &mut self.todo),
             Task::Term(t) => match t.view() {
+                View::Cons(_) => (self.hash, cost) = list(t, self.hash, &mut self.todo),
                 View::Map(m) if m.len() > 0 => {
                     let before = two(self.hash, m.len() as u32, 0, k(16));
                     self.todo.push(Task::MapEnd { hash: before, pairs: self.pairs });
                     (self.hash, self.pairs) = (0, 0);
+                    cost =
+                        m.len() + if m.flat().is_some() { 0 } else { m.len() * NODES_A_PAIR / 10 };
                     for (key, v) in map::iter(m) {
                         self.todo.extend([Task::Pair, Task::Term(v), Task::Term(key)]);
                     }
                 }
-                _ => self.hash = one(t, self.hash, &mut self.todo),
+                v => {
+                    cost = match v {
+                        View::Tuple(e) => e.len().max(1),
+                        View::Bits(b) => (b.byte_size() / BYTES_A_STEP).max(1),
+                        _ => 1,
+                    };
+                    self.hash = one(t, self.hash, &mut self.todo);
+                }
             },
         }
+        cost
     }
 }
 
@@ -141,7 +155,7 @@ fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
         View::Atom(a) => two(hash, atom_hash(a), 0, k(3)),
         View::Nil if hash == 0 => 3_468_870_702,
         View::Nil => two(hash, NIL_KIND, 0, k(2)),
-        View::Cons(_) => list(t, hash, todo),
+        View::Cons(_) => list(t, hash, todo).0,
         View::Tuple(e) => {
             todo.extend(e.elements().iter().rev().map(|t| Task::Term(*t)));
             two(hash, e.len() as u32, 0, k(9))
@@ -184,15 +198,17 @@ fn small(i: i64, hash: u32) -> u32 {
 }
 
 /// Hashes a list: bytes four at a time, then the first element that is no byte; the rest starts
-/// over.
-fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
+/// over. Returns also what this cost in steps.
+fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Vec<Task<'h>>) -> (u32, usize) {
     let (mut t, mut run, mut n) = (t, 0u32, 0);
-    for _ in 0..BYTES_A_STEP {
+    let mut cost = 0;
+    for _ in 0..RUN {
         let Some(c) = t.as_cons() else { break };
         let Some(byte) = c.head().as_small().and_then(|i| u8::try_from(i).ok()) else {
             todo.extend([Task::Term(c.tail()), Task::Term(c.head())]);
-            return if n > 0 { two(hash, run, 0, k(4)) } else { hash };
+            return (if n > 0 { two(hash, run, 0, k(4)) } else { hash }, cost + 1);
         };
+        cost += 1;
         run = run << 8 | byte as u32;
         n += 1;
         if n == 4 {
@@ -205,7 +221,7 @@ fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
         hash = two(hash, run, 0, k(4));
     }
     todo.push(if t.as_cons().is_some() { Task::Tail(t) } else { Task::Term(t) });
-    hash
+    (hash, cost)
 }
 
 fn bits(b: Bits<'_>, hash: u32) -> u32 {

@@ -31,17 +31,17 @@ direct(N) ->
     _ = erlang:phash2(N),
     _ = lists:member(N, [a, b]),
     _ = erlang:crc32(<<"x">>),
-    turn(N * N rem 23),
+    turn(N * N rem 23 + N div 1000 rem 7),
     direct(N + 1).
 
 tail(N) ->
     _ = erlang:phash2(N),
     _ = last(N),
     _ = erlang:crc32(<<"x">>),
-    turn(N * N rem 23),
+    turn(N * N rem 23 + N div 1000 rem 7),
     tail(N + 1).
 
-%% So that slices end at each of the calls.
+%% So that slices end at each of the calls, whatever the period of the loop.
 turn(0) -> ok;
 turn(N) -> turn(N - 1).
 

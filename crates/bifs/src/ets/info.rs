@@ -62,7 +62,7 @@ fn info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, what] = *a else { return Err(p.badarg()) };
     if what.is_atom(am::binary) {
         let collect = kvik_code::export(am::erts_internal, am::ets_info_binary, 1);
-        return Err(p.trap(collect, &[t]));
+        return Err(p.trap_in_next_turn(collect, &[t]));
     }
     with(p, t, |t, s| what.as_atom().and_then(|w| item(p, t, s, w)).ok_or_else(|| p.badarg()))
 }

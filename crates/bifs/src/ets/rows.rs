@@ -60,10 +60,6 @@ fn in_order(kind: TableKind, objects: usize) -> bool {
         || kind != TableKind::Bag && objects <= IN_ORDER
 }
 
-/// Lists of up to this length are inserted in one go; longer ones are copied first, over several
-/// time slices.
-const AT_ONCE: usize = 512;
-
 /// Inserts one object, or a list of objects atomically.
 fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
     let [id, what] = *a else { return Err(p.badarg()) };
@@ -74,7 +70,9 @@ fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
     }
     let pin = pin();
     let t = table(p, id, &pin)?;
-    if what.is_list() && what.list().nth(AT_ONCE).is_some() {
+    // Longer lists are copied first, over several time slices.
+    let at_once = p.steps(cooperative::STEPS_PER_REDUCTION) / (INSERTED + only_new as usize);
+    if what.is_list() && what.list().nth(at_once).is_some() {
         drop(write(p, &t, Access::Write)?);
         return Inserting::Copying { rest: what, objects: Vec::new() }.run(p, id, only_new);
     }
@@ -96,12 +94,18 @@ fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
     if !in_order(t.options.kind, objects.len()) {
         objects.reverse();
     }
-    p.heap.bump_reductions((objects.len() / cooperative::STEPS_PER_REDUCTION) as i64);
+    let steps = objects.len() * (INSERTED + only_new as usize);
+    p.heap.bump_reductions((steps / cooperative::STEPS_PER_REDUCTION) as i64);
     for o in objects {
         s.store.put(o, false, hold);
     }
     Ok(Term::bool(true))
 }
+
+/// Steps for an object of a list: one that is inserted at once, one more if its key must be new, and
+/// one that is copied first, as in OTP.
+const INSERTED: usize = 3;
+const COPIED: usize = 2;
 
 /// A long list being copied; then its insertion, which continues even if the table is renamed.
 enum Inserting<'h> {
@@ -146,7 +150,7 @@ fn copy_long<'h>(
             return Err(p.badarg());
         }
         let object = OwnedTerm::new(c.head());
-        left = left.saturating_sub(cooperative::STEPS_PER_REDUCTION / 2 + object.words() / 2);
+        left = left.saturating_sub(COPIED);
         objects.push(object);
         rest = c.tail();
     }

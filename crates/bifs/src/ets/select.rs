@@ -170,11 +170,12 @@ impl SuspendedState for Walk<'static> {
     type In<'h> = Walk<'h>;
 }
 
-/// Steps per reduction. A bucket takes one step.
-const STEPS_PER_REDUCTION: usize = 8;
-/// Steps for an object, and the number of its words that cost one step more.
-const OBJECT: usize = 6;
-const WORDS: usize = 8;
+/// Objects that a walk visits in a turn, a reduction each, as in OTP. In a hash table it uses up the
+/// turn, in an ordered set it gives it up.
+const CHUNK: usize = 1000;
+
+/// Empty buckets that a walk passes in one go; they cost nothing.
+const PASSED: usize = 200_000;
 
 impl<'h> Walk<'h> {
     fn new(prog: Arc<MatchProgram>, limit: Option<usize>, at: At<'h>) -> Walk<'h> {
@@ -202,9 +203,15 @@ impl<'h> Walk<'h> {
         };
         Ok(Walk::new(prog, limit, at))
     }
-    /// Suspends the walk at the end of the time slice. The table is locked.
+    /// Suspends the walk at the end of its turn. The table is locked.
     fn stop(mut self, p: &'h Proc, t: &Table) -> Raised {
-        p.steps_left(0, STEPS_PER_REDUCTION);
+        match self.at {
+            At::Key { .. } => {
+                p.heap.bump_reductions(CHUNK as i64);
+                p.give_up_turn();
+            }
+            At::Bucket(..) | At::End => p.use_up_turn(),
+        }
         if self.stopped.is_none() {
             self.stopped = registry::by_id(t.id).map(StoppedWalk::new);
         }
@@ -221,26 +228,26 @@ impl<'h> Walk<'h> {
         s: &TableState,
         visit: impl Fn(&mut Walk<'h>, Term<'_>),
     ) -> Result<Walk<'h>, Raised> {
-        let mut left = p.steps(STEPS_PER_REDUCTION);
+        let mut visited = 0;
         match &s.store {
             Store::Hash(h) => {
                 let At::Bucket(mut at, mut todo, on) = std::mem::replace(&mut self.at, At::End)
                 else {
                     return Ok(self);
                 };
-                while let (Some(i), 1..) = (at, left) {
-                    left -= 1;
+                let mut buckets = 0;
+                let mut full = on && self.full();
+                while let (Some(i), 0..CHUNK, 0..PASSED, false) = (at, visited, buckets, full) {
+                    buckets += 1;
                     for row in h.bucket(i).into_iter().flatten() {
-                        left = left.saturating_sub(OBJECT + row.words() / WORDS);
+                        visited += 1;
                         visit(&mut self, row.object());
                     }
                     at = if on { h.next_bucket(i) } else { todo.next() };
-                    if on && self.full() {
-                        break;
-                    }
+                    full = on && self.full();
                 }
                 self.at = At::Bucket(at, todo, on);
-                if at.is_some() && !(on && self.full()) {
+                if (at.is_some() || visited >= CHUNK) && !full {
                     return Err(self.stop(p, t));
                 }
             }
@@ -253,7 +260,7 @@ impl<'h> Walk<'h> {
                 };
                 let mut key = None;
                 while !self.full() {
-                    if left == 0 {
+                    if visited == CHUNK {
                         let last = key.map(OwnedTerm::new).or(last);
                         self.at = At::Key { near, last, reverse };
                         return Err(self.stop(p, t));
@@ -261,18 +268,20 @@ impl<'h> Walk<'h> {
                     let row = if reverse { rows.next_back() } else { rows.next() };
                     let Some(row) = row else {
                         self.at = At::End;
-                        p.steps_left(left, STEPS_PER_REDUCTION);
+                        let free = if near.is_some() { 1 } else { 0 };
+                        p.heap.bump_reductions(visited.saturating_sub(free) as i64);
                         return Ok(self);
                     };
-                    left = left.saturating_sub(OBJECT + row.words() / WORDS);
+                    visited += 1;
                     key = Some(row.key());
                     visit(&mut self, row.object());
                 }
                 let last = key.map(OwnedTerm::new).or(last);
                 self.at = At::Key { near, last, reverse };
+                visited += 1;
             }
         }
-        p.steps_left(left, STEPS_PER_REDUCTION);
+        p.heap.bump_reductions(visited as i64);
         Ok(self)
     }
 }
@@ -438,7 +447,7 @@ fn select_count_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn select_delete_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    edit(p, a, |prog, o| if prog.is_true(p, o) { Edit::Delete } else { Edit::Keep })
+    edit(p, a, false, |prog, o| if prog.is_true(p, o) { Edit::Delete } else { Edit::Keep })
 }
 fn select_replace_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [id, spec] = *a else { return Err(p.badarg()) };
@@ -451,7 +460,7 @@ fn select_replace_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if !keeps_key(spec, t.options.keypos) {
         return Err(p.badarg());
     }
-    edit(p, a, |prog, o| match prog.run(p, o) {
+    edit(p, a, true, |prog, o| match prog.run(p, o) {
         Some(new) => Edit::Replace(OwnedTerm::new(new)),
         None => Edit::Keep,
     })
@@ -461,6 +470,7 @@ fn select_replace_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn edit<'h>(
     p: &'h Proc,
     a: &[Term<'h>],
+    replaces: bool,
     f: impl Fn(&MatchProgram, Term<'_>) -> Edit,
 ) -> BifResult<'h> {
     let [t, spec] = *a else { return Err(p.badarg()) };
@@ -471,40 +481,48 @@ fn edit<'h>(
         Some(walk) => walk,
         None => Walk::start(p, (&t, &s), spec, None, false)?,
     };
-    let mut left = p.steps(STEPS_PER_REDUCTION);
     let hold = t.hold();
     match &mut s.store {
         Store::Hash(h) => {
+            let (mut visited, mut buckets) = (0, 0);
             while let At::Bucket(Some(i), ..) = walk.at {
-                if left == 0 {
+                if visited >= CHUNK || buckets >= PASSED {
                     return Err(walk.stop(p, &t));
                 }
                 let n = h.bucket_len(i);
-                left = left.saturating_sub(1 + STEPS_PER_REDUCTION * n);
+                buckets += 1;
+                visited += n;
                 walk.seen += n;
                 walk.count += h.edit_bucket(i, hold, |o| f(&walk.prog, o));
                 if let At::Bucket(at, todo, on) = &mut walk.at {
                     *at = if *on { h.next_bucket(i) } else { todo.next() };
                 }
             }
+            if visited >= CHUNK {
+                return Err(walk.stop(p, &t));
+            }
             drop(walk.stopped.take());
+            let replaced = if replaces { walk.count.min(CHUNK) } else { 0 };
+            p.heap.bump_reductions((visited + replaced) as i64);
         }
         Store::Tree(tree) => {
             if let At::Key { near, ref mut last, .. } = walk.at {
                 let before = last.take();
-                let mut most = left.div_ceil(STEPS_PER_REDUCTION);
+                let mut most = CHUNK;
                 let (from, to) = ends(near, before.as_ref(), false);
                 let (n, behind) = tree.edit(from, to, &mut most, |o| f(&walk.prog, o));
                 walk.count += n;
-                left = most * STEPS_PER_REDUCTION;
+                if replaces {
+                    p.heap.bump_reductions(n as i64);
+                }
                 if behind.is_some() {
                     *last = behind;
                     return Err(walk.stop(p, &t));
                 }
+                p.heap.bump_reductions((CHUNK - most) as i64);
             }
         }
     }
-    p.steps_left(left, STEPS_PER_REDUCTION);
     if t.shrinks_after_walk(&s, me(p), walk.seen) {
         if let Store::Hash(h) = &mut s.store {
             h.settle(t.hold());

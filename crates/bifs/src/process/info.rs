@@ -206,6 +206,19 @@ fn handle_own(p: &Proc, flush: Option<Arc<AtomicBool>>) -> Result<(), Raised> {
     Ok(())
 }
 
+/// What the elements of long items cost, in reductions: a quarter each. `t` is the answer, one item
+/// or a list of them.
+fn listed(t: Term<'_>) -> i64 {
+    const LONG: [Atom; 5] =
+        [am::messages, am::dictionary, am::links, am::monitors, am::monitored_by];
+    let elements = |item: Term<'_>| match item.as_tuple_n::<2>() {
+        Some([k, v]) if k.as_atom().is_some_and(|k| LONG.contains(&k)) => v.list().count(),
+        _ => 0,
+    };
+    let all = elements(t) + t.list().map(elements).sum::<usize>();
+    (all / 4) as i64
+}
+
 fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
     let n = super::local(pid).ok_or_else(|| p.badarg())?;
     if n == p.pid() {
@@ -213,9 +226,9 @@ fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
         if flush.is_some() || w.flushes(p) {
             handle_own(p, flush)?;
         }
-        let own = answer(p, By::Own, &p.heap, &w).ok_or_else(|| p.badarg());
-        p.heap.bump_reductions(w.reductions());
-        return own;
+        let own = answer(p, By::Own, &p.heap, &w).ok_or_else(|| p.badarg())?;
+        p.heap.bump_reductions(w.reductions() + listed(own));
+        return Ok(own);
     }
     if let Some(answer) = p.resumed::<super::Found>() {
         return Ok(answer);
@@ -227,7 +240,7 @@ fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
         let look =
             |of: &Proc| of.is_undisturbed().then(|| answer(of, By::Other, &p.heap, &w)).flatten();
         if let Some(t) = kvik_proc::signal::inspect(n, look).flatten() {
-            p.heap.bump_reductions(w.reductions());
+            p.heap.bump_reductions(w.reductions() + listed(t));
             return super::found(p, t);
         }
     }

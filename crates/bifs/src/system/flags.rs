@@ -182,7 +182,7 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         "scheduler_wall_time" if value.as_bool().is_some() => {
             let counted =
                 Atom::intern("system_flag_scheduler_wall_time").map_err(|_| p.system_limit())?;
-            Err(p.trap(kvik_code::export(am::erts_internal, counted, 1), &[value]))
+            Err(p.trap_in_next_turn(kvik_code::export(am::erts_internal, counted, 1), &[value]))
         }
         "microstate_accounting" => microstates(p, value),
         "system_logger" => set_logger(p, value),

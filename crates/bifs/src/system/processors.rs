@@ -128,7 +128,7 @@ fn settle_nodes(all: &mut [Cpu], nodes: usize) {
 /// `which`: `used`, `detected` or `defined`.
 pub(super) fn cpu_topology<'h>(p: &'h Proc, which: &str) -> BifResult<'h> {
     let t = internal(&p.heap, chosen(which));
-    Err(p.trap(kvik_code::export(am::erlang, am::format_cpu_topology, 1), &[t]))
+    Err(p.trap_in_next_turn(kvik_code::export(am::erlang, am::format_cpu_topology, 1), &[t]))
 }
 fn chosen(which: &str) -> Option<Vec<Cpu>> {
     let detected = found().cpus;
@@ -152,7 +152,7 @@ fn internal(h: &Heap, cpus: Option<Vec<Cpu>>) -> Term<'_> {
 
 /// `system_flag(cpu_topology, T)`: `erlang.erl` converts T to rows and calls `set_internal`.
 pub(super) fn set<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
-    Err(p.trap(kvik_code::export(am::erlang, am::set_cpu_topology, 1), &[t]))
+    Err(p.trap_in_next_turn(kvik_code::export(am::erlang, am::set_cpu_topology, 1), &[t]))
 }
 pub(super) fn set_internal<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
     let new = match t.is_atom(am::undefined) {

@@ -24,22 +24,43 @@ const NOT_ON_HEAP: u32 = flag::EXITING
     | flag::NOTICES_MESSAGES
     | flag::CHORES;
 
+/// Where a message went.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Accepted {
+    OnHeap,
+    /// Into memory of its own, so many words.
+    Apart {
+        words: usize,
+    },
+}
+impl Accepted {
+    /// Words that were allocated for it.
+    pub fn words(self) -> usize {
+        match self {
+            Accepted::OnHeap => 0,
+            Accepted::Apart { words } => words,
+        }
+    }
+}
+
 impl<'p> MessageQueue<'p> {
     /// Accepts a message from a sender that has ended the process's wait: a small one goes to its
-    /// heap. False: it did not.
+    /// heap.
     #[inline]
-    pub fn accept(self, t: Term<'_>) -> bool {
+    pub fn accept(self, t: Term<'_>) -> Accepted {
         // A fragment is the second choice: with neither, a mailbox would be allocated, and stay.
         let copy =
             |h: &'p Heap| h.copy_small(t, LINE).or_else(|| h.copy_to_fragment(t, SMALL_MESSAGE));
         let put = self.put_on_heap(copy);
         if put {
             self.mark(flag::UNFETCHED);
-        } else {
-            self.push(OwnedTerm::message(t));
-            self.note_accepted();
+            return Accepted::OnHeap;
         }
-        put
+        let message = OwnedTerm::message(t);
+        let words = message.words();
+        self.push(message);
+        self.note_accepted();
+        Accepted::Apart { words }
     }
     /// The same while the process is queued, with an empty inbox. False: the message has to go
     /// through the inbox.

@@ -56,6 +56,7 @@ use crate::process::flag;
 use crate::signal_types::Signal;
 use crate::{Proc, SelfHandle};
 
+pub use arrive::Accepted;
 pub(crate) use mailbox::Mailbox;
 pub use matching::Peek;
 

@@ -5,6 +5,7 @@ use kvik_term::Term;
 
 use super::{body, Bench, State, ALIAS, SENDER};
 use crate::links_monitors::{Monitoring, Target};
+use crate::message_queue::Accepted;
 use crate::process::flag;
 use crate::signal_types::{Control, RefId, Signal};
 use crate::Proc;
@@ -24,7 +25,7 @@ impl Bench {
                 assert!(p.uses_alias(ALIAS));
                 p.accept_of_signal(m);
                 self.note("parked: to an alias");
-            } else if p.accept(m) {
+            } else if p.accept(m) == Accepted::OnHeap {
                 self.note(match (p.heap.message(), p.heap.gc_due()) {
                     (Some(_), false) => "parked: first message",
                     (Some(_), true) => "parked: first message beside the heap",

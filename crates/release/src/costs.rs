@@ -1,0 +1,102 @@
+//! What BIFs cost in reductions, where that depends on the release.
+
+use crate::Release;
+
+/// What `iolist_to_iovec/1` costs, in steps.
+pub struct IovecCost {
+    pub steps_per_reduction: usize,
+    pub byte: usize,
+    /// A binary, besides the bytes of it that are copied.
+    pub binary: usize,
+    pub bytes_a_step: usize,
+    /// The beginning and the end of a list in the list.
+    pub list: usize,
+    pub end: usize,
+    /// Whether there are two passes, of which only the second copies.
+    pub two_passes: bool,
+}
+
+impl IovecCost {
+    /// Reductions for so many steps, `copied` of them for bytes.
+    pub fn reductions(&self, steps: usize, copied: usize) -> usize {
+        let rate = self.steps_per_reduction;
+        match self.two_passes {
+            true => {
+                let pass = steps.saturating_sub(copied) / 2;
+                pass.div_ceil(rate) + (pass + copied).div_ceil(rate)
+            }
+            false => steps / rate,
+        }
+    }
+}
+
+static IOVEC_COST: IovecCost = IovecCost {
+    steps_per_reduction: 256,
+    byte: 2,
+    binary: 0,
+    bytes_a_step: 1,
+    list: 1,
+    end: 0,
+    two_passes: false,
+};
+/// Two passes of eight steps per reduction.
+static IOVEC_COST_27: IovecCost = IovecCost {
+    steps_per_reduction: 8,
+    byte: 2,
+    binary: 2,
+    bytes_a_step: 32,
+    list: 2,
+    end: 2,
+    two_passes: true,
+};
+
+impl Release {
+    /// Whether `md5` gives up its turn after 100 bytes.
+    pub fn has_slow_md5(&self) -> bool {
+        self.number < 29
+    }
+    /// Whether reading a large integer costs reductions.
+    pub fn counts_digits(&self) -> bool {
+        self.number >= 27
+    }
+    pub fn iovec_cost(&self) -> &'static IovecCost {
+        if self.number >= 27 {
+            &IOVEC_COST_27
+        } else {
+            &IOVEC_COST
+        }
+    }
+    /// Whether the end of a list counts like a cell when an I/O list is read.
+    pub fn counts_ends_of_io_lists(&self) -> bool {
+        self.number >= 27
+    }
+    /// Cells that `iolist_size/1` reads for a reduction.
+    pub fn cells_sized_a_reduction(&self) -> usize {
+        if self.number >= 27 {
+            8
+        } else {
+            64
+        }
+    }
+    /// Steps of a search for one binary after each match; ten are a reduction.
+    pub fn steps_after_match(&self) -> usize {
+        (self.number >= 27) as usize
+    }
+    /// Steps for a byte of one binary while `binary:longest_common_prefix/1` compares; ten are a
+    /// reduction.
+    pub fn steps_to_compare_a_byte(&self) -> usize {
+        if self.number >= 27 {
+            4
+        } else {
+            1
+        }
+    }
+    /// Bytes that `binary:copy/2` copies for a reduction.
+    pub fn bytes_copied_a_reduction(&self) -> usize {
+        if self.number >= 27 {
+            64
+        } else {
+            100
+        }
+    }
+}

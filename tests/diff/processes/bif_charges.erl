@@ -1,0 +1,190 @@
+%% What BIFs cost in reductions, by the size of their argument: where it ends the time slice, this is
+%% the order of processes.
+-module(bif_charges).
+-export([main/0]).
+
+main() -> [t:p({Name, [cost(Make, Call, N) || N <- [1, 10, 100, 1000]]}) || {Name, Make, Call} <- cases()].
+
+%% Reductions of a call, less those of looking at them.
+cost(Make, Call, N) ->
+    S = self(),
+    Look = fun() -> {_, R} = process_info(self(), reductions), R end,
+    {P, M} = spawn_opt(
+        fun() ->
+            X = Make(N),
+            [Call(Make(1)) || _ <- [1, 2]],
+            erlang:yield(),
+            A = Look(),
+            catch Call(X),
+            B = Look(),
+            C = Look(),
+            _ = (catch length(X)),
+            S ! {self(), B - A - (C - B)}
+        end,
+        [monitor, {scheduler, 1}, {min_heap_size, 2000000}, {min_bin_vheap_size, 2000000}]),
+    receive
+        {P, R} -> receive {'DOWN', M, _, _, _} -> R end;
+        {'DOWN', M, _, _, Why} -> Why
+    end.
+
+seq(N) -> lists:seq(1, N).
+bin(N) -> binary:copy(<<"abcdefghij">>, N div 10 + 1).
+map(N) -> maps:from_list([{X, X} || X <- seq(N)]).
+chars(N) -> [X rem 26 + $a || X <- seq(N)].
+uni(N) -> [X rem 26 + 16#400 || X <- seq(N)].
+strs(N) -> [[X rem 26 + $a, <<"xyz">>] || X <- seq(N)].
+tab(T, N) -> E = ets:new(t, [T, public]), [ets:insert(E, {X, X}) || X <- seq(N)], E.
+deep(N) -> lists:foldl(fun(X, A) -> {X, A} end, [], seq(N)).
+big(N) -> 1 bsl N.
+
+cases() ->
+    [{length, fun seq/1, fun(X) -> length(X) end},
+     {reverse, fun seq/1, fun(X) -> lists:reverse(X, []) end},
+     {append, fun seq/1, fun(X) -> X ++ [a] end},
+     {subtract, fun seq/1, fun(X) -> X -- [1] end},
+     {subtract_all, fun seq/1, fun(X) -> X -- X end},
+     {subtract_rev, fun(N) -> {seq(N), lists:reverse(seq(N))} end, fun({X, Y}) -> X -- Y end},
+     {member_last, fun seq/1, fun(X) -> lists:member(no, X) end},
+     {keyfind_none, fun(N) -> [{X} || X <- seq(N)] end, fun(X) -> lists:keyfind(no, 1, X) end},
+     {keyfind_str, fun(N) -> [{X, "a"} || X <- seq(N)] end, fun(X) -> lists:keyfind("b", 2, X) end},
+     {keymember_none, fun(N) -> [{X} || X <- seq(N)] end, fun(X) -> lists:keymember(no, 1, X) end},
+     {keysearch_none, fun(N) -> [{X} || X <- seq(N)] end, fun(X) -> lists:keysearch(no, 1, X) end},
+     {list_to_tuple, fun seq/1, fun(X) -> list_to_tuple(X) end},
+     {tuple_to_list, fun(N) -> list_to_tuple(seq(N)) end, fun(X) -> tuple_to_list(X) end},
+     {make_tuple, fun(N) -> N end, fun(X) -> erlang:make_tuple(X, a) end},
+     {setelement, fun(N) -> list_to_tuple(seq(N)) end, fun(X) -> setelement(1, X, b) end},
+     {append_element, fun(N) -> list_to_tuple(seq(N)) end, fun(X) -> erlang:append_element(X, b) end},
+     {list_to_binary, fun chars/1, fun(X) -> list_to_binary(X) end},
+     {iolist_to_binary_bin, fun bin/1, fun(X) -> iolist_to_binary([X]) end},
+     {iolist_size, fun strs/1, fun(X) -> iolist_size(X) end},
+     {iolist_size_bin, fun bin/1, fun(X) -> iolist_size([X, X]) end},
+     {iolist_to_iovec, fun strs/1, fun(X) -> erlang:iolist_to_iovec(X) end},
+     {iolist_to_iovec_bins, fun(N) -> [bin(100) || _ <- seq(N)] end, fun(X) -> erlang:iolist_to_iovec(X) end},
+     {binary_to_list, fun bin/1, fun(X) -> binary_to_list(X) end},
+     {binary_to_list3, fun bin/1, fun(X) -> binary_to_list(X, 1, byte_size(X)) end},
+     {bitstring_to_list, fun bin/1, fun(X) -> bitstring_to_list(<<X/binary, 1:3>>) end},
+     {binary_to_atom, fun(N) -> bin(min(N, 200)) end, fun(X) -> binary_to_atom(X) end},
+     {atom_to_list, fun(N) -> list_to_atom(chars(min(N, 200))) end, fun(X) -> atom_to_list(X) end},
+     {atom_to_binary, fun(N) -> list_to_atom(chars(min(N, 200))) end, fun(X) -> atom_to_binary(X) end},
+     {list_to_atom, fun(N) -> chars(min(N, 200)) end, fun(X) -> list_to_atom(X) end},
+     {integer_to_list, fun big/1, fun(X) -> integer_to_list(X) end},
+     {integer_to_binary, fun big/1, fun(X) -> integer_to_binary(X) end},
+     {integer_to_list16, fun big/1, fun(X) -> integer_to_list(X, 16) end},
+     {phash2, fun seq/1, fun(X) -> erlang:phash2(X) end},
+     {phash2_bin, fun bin/1, fun(X) -> erlang:phash2(X) end},
+     {phash2_deep, fun deep/1, fun(X) -> erlang:phash2(X) end},
+     {phash2_map, fun map/1, fun(X) -> erlang:phash2(X) end},
+     {phash2_tuple, fun(N) -> list_to_tuple(seq(N)) end, fun(X) -> erlang:phash2(X) end},
+     {phash, fun seq/1, fun(X) -> erlang:phash(X, 1000) end},
+     {md5, fun bin/1, fun(X) -> erlang:md5(X) end},
+     {md5_list, fun strs/1, fun(X) -> erlang:md5(X) end},
+     {md5_update, fun bin/1, fun(X) -> erlang:md5_update(erlang:md5_init(), X) end},
+     {crc32, fun bin/1, fun(X) -> erlang:crc32(X) end},
+     {crc32_list, fun strs/1, fun(X) -> erlang:crc32(X) end},
+     {adler32, fun bin/1, fun(X) -> erlang:adler32(X) end},
+     {crc32_combine, fun(N) -> N end, fun(X) -> erlang:crc32_combine(1, 2, X) end},
+     {term_to_binary, fun seq/1, fun(X) -> term_to_binary(X) end},
+     {term_to_binary_bin, fun bin/1, fun(X) -> term_to_binary(X) end},
+     {term_to_iovec, fun seq/1, fun(X) -> term_to_iovec(X) end},
+     {binary_to_term, fun(N) -> term_to_binary(seq(N)) end, fun(X) -> binary_to_term(X) end},
+     {binary_to_term_tuples, fun(N) -> term_to_binary([{X, b} || X <- seq(N)]) end, fun(X) -> binary_to_term(X) end},
+     {binary_to_term_map, fun(N) -> term_to_binary(map(N)) end, fun(X) -> binary_to_term(X) end},
+     {binary_to_term_bin, fun(N) -> term_to_binary(bin(N)) end, fun(X) -> binary_to_term(X) end},
+     {binary_to_term_safe, fun(N) -> term_to_binary(seq(N)) end, fun(X) -> binary_to_term(X, [safe]) end},
+     {binary_to_term_z, fun(N) -> term_to_binary(seq(N), [compressed]) end, fun(X) -> binary_to_term(X) end},
+     {external_size, fun seq/1, fun(X) -> erlang:external_size(X) end},
+     {external_size_map, fun map/1, fun(X) -> erlang:external_size(X) end},
+     {split_binary, fun bin/1, fun(X) -> split_binary(X, 1) end},
+     {bin_match_none, fun bin/1, fun(X) -> binary:match(X, <<"zz">>) end},
+     {bin_match_one, fun bin/1, fun(X) -> binary:match(X, <<"z">>) end},
+     {bin_match_end, fun(N) -> <<(bin(N))/binary, "z">> end, fun(X) -> binary:match(X, <<"z">>) end},
+     {bin_matches, fun bin/1, fun(X) -> binary:matches(X, <<"a">>) end},
+     {bin_matches2, fun bin/1, fun(X) -> binary:matches(X, <<"ab">>) end},
+     {bin_matches_ac, fun bin/1, fun(X) -> binary:matches(X, [<<"ab">>, <<"de">>]) end},
+     {bin_match_ac, fun bin/1, fun(X) -> binary:match(X, [<<"zb">>, <<"ze">>]) end},
+     {bin_split, fun bin/1, fun(X) -> binary:split(X, <<"z">>) end},
+     {bin_split_g, fun bin/1, fun(X) -> binary:split(X, <<"ab">>, [global]) end},
+     {bin_split_g1, fun bin/1, fun(X) -> binary:split(X, <<"a">>, [global]) end},
+     {bin_split_ac, fun bin/1, fun(X) -> binary:split(X, [<<"a">>, <<"cd">>], [global]) end},
+     {bin_split_trim, fun bin/1, fun(X) -> binary:split(X, <<"a">>, [global, trim_all]) end},
+     {bin_replace, fun bin/1, fun(X) -> binary:replace(X, <<"a">>, <<"bc">>, [global]) end},
+     {bin_compile, fun bin/1, fun(X) -> binary:compile_pattern(X) end},
+     {bin_copy, fun bin/1, fun(X) -> binary:copy(X) end},
+     {bin_copy_n, fun(N) -> N end, fun(X) -> binary:copy(<<"abc">>, X) end},
+     {bin_lcp, fun bin/1, fun(X) -> binary:longest_common_prefix([X, <<X/binary, 1>>]) end},
+     {bin_lcs, fun bin/1, fun(X) -> binary:longest_common_suffix([X, <<1, X/binary>>]) end},
+     {bin_to_list, fun bin/1, fun(X) -> binary:bin_to_list(X) end},
+     {bin_at, fun bin/1, fun(X) -> binary:at(X, 0) end},
+     {bin_part, fun bin/1, fun(X) -> binary:part(X, 0, 1) end},
+     {bin_encode_hex, fun bin/1, fun(X) -> binary:encode_hex(X) end},
+     {bin_decode_hex, fun(N) -> binary:encode_hex(bin(N)) end, fun(X) -> binary:decode_hex(X) end},
+     {decode_unsigned, fun bin/1, fun(X) -> binary:decode_unsigned(X) end},
+     {encode_unsigned, fun big/1, fun(X) -> binary:encode_unsigned(X) end},
+     {uni_to_list, fun bin/1, fun(X) -> unicode:characters_to_list(X) end},
+     {uni_to_list_l, fun uni/1, fun(X) -> unicode:characters_to_list(X) end},
+     {uni_to_bin, fun uni/1, fun(X) -> unicode:characters_to_binary(X) end},
+     {uni_to_bin_b, fun bin/1, fun(X) -> unicode:characters_to_binary(X) end},
+     {uni_to_bin_strs, fun strs/1, fun(X) -> unicode:characters_to_binary(X) end},
+     {uni_to_utf16, fun bin/1, fun(X) -> unicode:characters_to_binary(X, utf8, utf16) end},
+     {uni_bin_is_7bit, fun bin/1, fun(X) -> unicode:bin_is_7bit(X) end},
+     {maps_keys, fun map/1, fun(X) -> maps:keys(X) end},
+     {maps_values, fun map/1, fun(X) -> maps:values(X) end},
+     {maps_merge, fun map/1, fun(X) -> maps:merge(X, #{a => 1}) end},
+     {maps_merge2, fun map/1, fun(X) -> maps:merge(X, X) end},
+     {maps_put, fun map/1, fun(X) -> maps:put(a, 1, X) end},
+     {maps_remove, fun map/1, fun(X) -> maps:remove(1, X) end},
+     {maps_iter, fun map/1, fun(X) -> maps:next(maps:iterator(X)) end},
+     {maps_take, fun map/1, fun(X) -> maps:take(1, X) end},
+     {maps_find, fun map/1, fun(X) -> maps:find(1, X) end},
+     {maps_with, fun map/1, fun(X) -> maps:with([1, 2, 3], X) end},
+     {sort, fun(N) -> lists:reverse(seq(N)) end, fun(X) -> lists:sort(X) end},
+     {send_other, fun seq/1, fun(X) -> whereis(init) ! X end},
+     {put, fun seq/1, fun(X) -> put(a, X) end},
+     {get_keys, fun(N) -> [put(X, X) || X <- seq(N)] end, fun(_) -> get_keys() end},
+     {erase_all, fun(N) -> [put(X, X) || X <- seq(N)] end, fun(_) -> erase() end},
+     {ets_insert_big, fun seq/1, fun(X) -> ets:insert(tab(set, 1), {a, X}) end},
+     {ets_insert_list, fun(N) -> [{X, X} || X <- seq(N)] end, fun(X) -> ets:insert(tab(set, 1), X) end},
+     {ets_insert_new, fun(N) -> [{X + 10, X} || X <- seq(N)] end, fun(X) -> ets:insert_new(tab(set, 1), X) end}]
+    ++ lists:append([etss(T) || T <- [set, ordered_set, bag, duplicate_bag]])
+    ++ [
+     {re_split, fun bin/1, fun(X) -> re:split(X, "a") end},
+     {re_replace, fun bin/1, fun(X) -> re:replace(X, "a", "b", [global]) end},
+     {re_global, fun bin/1, fun(X) -> re:run(X, "a", [global]) end},
+     {re_compile, fun(N) -> bin(min(N, 5000)) end, fun(X) -> re:compile(X) end},
+     {flat_size, fun seq/1, fun(X) -> erts_debug:flat_size(X) end},
+     {size_shared, fun seq/1, fun(X) -> erts_debug:size_shared(X) end},
+     {receive_scan, fun(N) -> [self() ! X || X <- seq(N)] end, fun(_) -> receive none -> ok after 0 -> ok end end},
+     {bs_get_int, fun bin/1, fun(X) -> S = bit_size(X), <<Y:S>> = X, Y end},
+     {monitor, fun(_) -> ok end, fun(_) -> erlang:monitor(process, whereis(init)) end},
+     {link, fun(_) -> ok end, fun(_) -> link(whereis(init)) end},
+     {start_timer, fun seq/1, fun(X) -> erlang:start_timer(100000, self(), X) end},
+     {throw, fun seq/1, fun(X) -> catch throw(X) end},
+     {error, fun seq/1, fun(X) -> catch error(X) end},
+     {apply, fun seq/1, fun(X) -> catch apply(erlang, max, X) end}].
+
+etss(T) ->
+    A = fun(S) -> list_to_atom(lists:concat([T, "_", S])) end,
+    Tab = fun(N) -> tab(T, N) end,
+    [{A(lookup), Tab, fun(E) -> ets:lookup(E, 1) end},
+     {A(insert), Tab, fun(E) -> ets:insert(E, {1, 2}) end},
+     {A(delete), Tab, fun(E) -> ets:delete(E, 1) end},
+     {A(member), Tab, fun(E) -> ets:member(E, 1) end},
+     {A(tab2list), Tab, fun(E) -> ets:tab2list(E) end},
+     {A(select_all), Tab, fun(E) -> ets:select(E, [{'_', [], ['$_']}]) end},
+     {A(select_none), Tab, fun(E) -> ets:select(E, [{{'_', a}, [], ['$_']}]) end},
+     {A(select_key), Tab, fun(E) -> ets:select(E, [{{1, '_'}, [], ['$_']}]) end},
+     {A(select_rev), Tab, fun(E) -> ets:select_reverse(E, [{'_', [], ['$_']}]) end},
+     {A(select_count), Tab, fun(E) -> ets:select_count(E, [{'_', [], [true]}]) end},
+     {A(select_delete), Tab, fun(E) -> ets:select_delete(E, [{'_', [], [true]}]) end},
+     {A(select_delete_none), Tab, fun(E) -> ets:select_delete(E, [{'_', [], [false]}]) end}] ++
+    [{A(select_replace), Tab, fun(E) -> ets:select_replace(E, [{{'$1', '_'}, [], [{{'$1', 0}}]}]) end} || T =/= bag] ++
+    [{A(match), Tab, fun(E) -> ets:match(E, '$1') end},
+     {A(match_object), Tab, fun(E) -> ets:match_object(E, '_') end},
+     {A(match_delete), Tab, fun(E) -> ets:match_delete(E, '_') end},
+     {A(delete_all), Tab, fun(E) -> ets:delete_all_objects(E) end},
+     {A(delete_tab), Tab, fun(E) -> ets:delete(E) end},
+     {A(first), Tab, fun(E) -> ets:first(E) end},
+     {A(next), Tab, fun(E) -> ets:next(E, 1) end},
+     {A(last), Tab, fun(E) -> ets:last(E) end},
+     {A(info), Tab, fun(E) -> ets:info(E) end},
+     {A(slot), Tab, fun(E) -> ets:slot(E, 0) end}].
