@@ -32,6 +32,7 @@ pub mod funs;
 pub mod guards;
 mod io_lib;
 pub mod iolist;
+mod iovec;
 pub mod kvik;
 pub mod lists;
 pub mod literals;
@@ -108,6 +109,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         filename::BIFS,
         io_lib::BIFS,
         iolist::BIFS,
+        iovec::BIFS,
         match_spec::BIFS,
         os::BIFS,
         packet::BIFS,

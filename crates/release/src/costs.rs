@@ -30,7 +30,7 @@ impl IovecCost {
     }
 }
 
-static IOVEC_COST: IovecCost = IovecCost {
+const IOVEC_COST: IovecCost = IovecCost {
     steps_per_reduction: 256,
     byte: 2,
     binary: 0,
@@ -40,7 +40,7 @@ static IOVEC_COST: IovecCost = IovecCost {
     two_passes: false,
 };
 /// Two passes of eight steps per reduction.
-static IOVEC_COST_27: IovecCost = IovecCost {
+const IOVEC_COST_27: IovecCost = IovecCost {
     steps_per_reduction: 8,
     byte: 2,
     binary: 2,

@@ -15,7 +15,7 @@ use super::read::{make_room, read_at, read_term};
 use super::write::{write_list, write_one};
 use super::{elsewhere, error_on, ok_on, ok_value, whence, with_file, Open};
 use crate::buffer::{buffer, Buffer, Queue};
-use crate::iolist;
+use crate::{iolist, iovec};
 
 /// Minimum size of a read that looks for the end of a line.
 const LEAST_FOR_A_LINE: usize = 256;
@@ -246,7 +246,7 @@ pub fn write_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 #[inline(never)]
 fn write_data<'h>(p: &'h Proc, file: Term<'h>, data: Term<'h>) -> BifResult<'h> {
-    match iolist::vector(p, data)? {
+    match iovec::vector(p, data)? {
         Ok(list) => write_list(p, file, list),
         Err(iolist::BadList) => Ok(bad(p)),
     }
