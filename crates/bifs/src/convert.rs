@@ -164,25 +164,38 @@ fn parse_integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Result<Term<'h>, NoInt
     if digits.is_empty() || !digits.iter().all(|c| (*c as char).is_digit(base)) {
         return Err(NoInteger::Syntax);
     }
-    let text = std::str::from_utf8(digits).map_err(|_| NoInteger::Syntax)?;
-    if let Ok(i) = i64::from_str_radix(text, base) {
+    let zeros = digits.iter().take_while(|c| **c == b'0').count();
+    let significant = &digits[zeros..];
+    if let Some(i) = parse_i64(significant, base) {
         return Ok(p.heap.integer(if negative { -i } else { i }));
     }
     if kvik_release::current().counts_digits() {
         p.heap.bump_reductions(digits.len() as i64 / 8);
     }
+    if significant.len() <= PARSED_AT_ONCE {
+        let parsed = p.heap.parse_integer(negative, significant, base);
+        return parsed.map_err(|_| NoInteger::TooLarge);
+    }
     // Each digit behind the first adds so many bits at least.
-    let least = digits.iter().skip_while(|c| **c == b'0').skip(1).count() as u64;
+    let least = significant.len() as u64 - 1;
     if least * u64::from(base.ilog2()) > max_bits() {
         return Err(NoInteger::TooLarge);
     }
-    let i = BigInt::from(parse_natural(digits, base).ok_or(NoInteger::Syntax)?);
+    let i = BigInt::from(parse_natural(significant, base).ok_or(NoInteger::Syntax)?);
     if i.bits() > max_bits() {
         return Err(NoInteger::TooLarge);
     }
     Ok(p.heap.big_integer(&if negative { -i } else { i }))
 }
-/// Digits up to which the crate's quadratic method is the fastest.
+/// The value of digits without leading zeros, if it fits.
+fn parse_i64(digits: &[u8], base: u32) -> Option<i64> {
+    match (base, digits.len()) {
+        (_, 0) => Some(0),
+        (10, 20..) => None,
+        _ => i64::from_str_radix(std::str::from_utf8(digits).ok()?, base).ok(),
+    }
+}
+/// Digits up to which a quadratic method is the fastest.
 const PARSED_AT_ONCE: usize = 2048;
 
 /// The value of digits of that base: of halves, so that the multiplications are between long numbers
@@ -215,8 +228,10 @@ fn parse_halves(digits: &[u8], base: u32, powers: &[BigUint]) -> Option<BigUint>
 }
 
 fn bytes_of_list(t: Term<'_>) -> Option<Text> {
-    let mut all = t.list();
-    let bytes = all.by_ref().map(|t| u8::try_from(t.as_small()?).ok()).collect::<Option<Text>>()?;
+    let (mut all, mut bytes) = (t.list(), Text::new());
+    for t in all.by_ref() {
+        bytes.push(u8::try_from(t.as_small()?).ok()?);
+    }
     all.rest.is_nil().then_some(bytes)
 }
 /// A decimal with few enough digits to be a small integer.

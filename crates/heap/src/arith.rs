@@ -7,6 +7,7 @@ use num_bigint::{BigInt, Sign};
 
 use kvik_term::{Big, Term, View};
 
+use crate::big_build::FEW_WORDS;
 use crate::{digits, Heap};
 
 /// Why an operation has no result.
@@ -26,6 +27,9 @@ kvik_state::vm_state! {
     /// Words of a large integer that are worth a reduction; none if 0.
     static WORDS_PER_REDUCTION: AtomicU64 = AtomicU64::new(0);
 }
+
+/// Integers of so many words are never too large.
+const LIMITED_WORDS: usize = 64;
 
 /// An operation counts no more reductions than a time slice has.
 const MAX_CHARGE: u64 = 4000;
@@ -75,26 +79,21 @@ pub fn integer_value(t: Term<'_>) -> Option<BigInt> {
 /// An integer operand: its sign and its digits, of which a small one's is in `room`.
 type Operand<'a> = (bool, &'a [u64]);
 
+#[inline(always)]
 fn operand<'a>(t: Term<'a>, room: &'a mut [u64; 1]) -> Option<Operand<'a>> {
-    match t.view() {
-        View::Small(0) => Some((false, &[])),
-        View::Small(i) => {
-            *room = [i.unsigned_abs()];
-            Some((i < 0, &room[..]))
-        }
-        View::Big(b) => Some((b.is_negative(), b.digits())),
-        _ => None,
+    if let Some(i) = t.as_small() {
+        *room = [i.unsigned_abs()];
+        return Some((i < 0, &room[usize::from(i == 0)..]));
     }
+    t.as_big().map(|b| (b.is_negative(), b.digits()))
 }
 
 /// The value as a float; `None` for a term that is no number, or beyond the range of floats.
 pub fn float_value(t: Term<'_>) -> Option<f64> {
-    match t.view() {
-        View::Small(i) => Some(i as f64),
-        View::Float(f) => Some(f),
-        View::Big(b) => b.to_f64(),
-        _ => None,
+    if let Some(i) = t.as_small() {
+        return Some(i as f64);
     }
+    t.as_float().or_else(|| t.as_big().and_then(Big::to_f64))
 }
 
 impl Heap {
@@ -104,13 +103,14 @@ impl Heap {
         self.big(i.sign() == Sign::Minus, &digits)
     }
     /// A new integer, unless it is too large.
+    #[inline(always)]
     fn limited<'h>(&self, new: Term<'h>) -> Number<'h> {
-        if let View::Big(b) = new.view() {
-            if digits::bits(b.digits()) > max_bits() {
-                return Err(ArithError::SystemLimit);
+        match new.as_big().map(|b| b.digits()) {
+            Some(d) if d.len() > LIMITED_WORDS && digits::bits(d) > max_bits() => {
+                Err(ArithError::SystemLimit)
             }
+            _ => Ok(new),
         }
-        Ok(new)
     }
     fn finite(&self, f: f64) -> Number<'_> {
         if f.is_finite() {
@@ -120,21 +120,29 @@ impl Heap {
         }
     }
 
-    /// Counts the reductions of an operation on integers, one of them large. `cost` says how many words
-    /// it works on, given how many both have.
-    fn charge(&self, a: Term<'_>, b: Term<'_>, cost: impl Fn(u64, u64) -> u64) {
+    /// Counts the reductions of an operation that works on so many words, of integers of which one at
+    /// least is large.
+    #[inline(always)]
+    fn charge(&self, words: u64) {
         let per = WORDS_PER_REDUCTION.load(Relaxed);
-        if per == 0 || !(is_big(a) || is_big(b)) {
-            return;
+        if per != 0 {
+            let n = if words < per { 1 } else { (words / per + 1).min(MAX_CHARGE) };
+            self.bump_reductions(n as i64);
         }
-        if let (Some(x), Some(y)) = (integer_words(a), integer_words(b)) {
-            self.bump_reductions((cost(x, y) / per + 1).min(MAX_CHARGE) as i64);
+    }
+    /// Counts reductions by the size of the operands, also where OTP counts none.
+    #[inline(always)]
+    fn charge_bits(&self, x: &[u64], y: &[u64]) {
+        if x.len() + y.len() > 63 {
+            self.bump_reductions(((digits::bits(x) + digits::bits(y)) >> 12) as i64);
         }
     }
 
     /// `+ - *`
+    #[inline]
     pub fn arith<'h>(&'h self, op: ArithOp, a: Term<'h>, b: Term<'h>) -> Number<'h> {
-        if let (Some(x), Some(y)) = (a.as_small(), b.as_small()) {
+        let small = a.as_small().zip(b.as_small());
+        if let Some((x, y)) = small {
             let r = match op {
                 ArithOp::Add => Some(x + y),
                 ArithOp::Sub => Some(x - y),
@@ -144,47 +152,90 @@ impl Heap {
                 return Ok(self.integer(r));
             }
         }
-        self.charge(a, b, |x, y| match op {
-            ArithOp::Add => x.max(y) + 2,
-            ArithOp::Sub => x.max(y) + 1,
-            ArithOp::Mul => x.saturating_mul(y),
-        });
-        if a.as_float().is_some() || b.as_float().is_some() {
-            let (x, y) = floats(a, b)?;
-            return self.finite(match op {
-                ArithOp::Add => x + y,
-                ArithOp::Sub => x - y,
-                ArithOp::Mul => x * y,
+        let rooms = &mut [[0]; 2];
+        let Ok((x, y)) = integers(a, b, rooms) else { return self.float_arith(op, a, b) };
+        if small.is_none() {
+            let (m, n) = (words(x.1), words(y.1));
+            self.charge(match op {
+                ArithOp::Add => m.max(n) + 2,
+                ArithOp::Sub => m.max(n) + 1,
+                ArithOp::Mul => m.saturating_mul(n),
             });
         }
-        let rooms = &mut [[0]; 2];
-        let ((x_negative, x), (y_negative, y)) = integers(a, b, rooms)?;
-        let bits = digits::bits(x) + digits::bits(y);
-        if op == ArithOp::Mul && bits > max_bits() + 1 {
+        match op {
+            ArithOp::Add => self.add(x, y),
+            ArithOp::Sub => self.add(x, (!y.0, y.1)),
+            ArithOp::Mul => self.multiply(x, y),
+        }
+    }
+    fn float_arith<'h>(&'h self, op: ArithOp, a: Term<'h>, b: Term<'h>) -> Number<'h> {
+        let (x, y) = floats(a, b)?;
+        self.finite(match op {
+            ArithOp::Add => x + y,
+            ArithOp::Sub => x - y,
+            ArithOp::Mul => x * y,
+        })
+    }
+    fn multiply(&self, (x_negative, x): Operand<'_>, (y_negative, y): Operand<'_>) -> Number<'_> {
+        if let ([d], [e]) = (x, y) {
+            let product = u128::from(*d) * u128::from(*e);
+            return Ok(self.big_wide(x_negative != y_negative, product, false));
+        }
+        let negative = x_negative != y_negative;
+        let (x, y) = if x.len() >= y.len() { (x, y) } else { (y, x) };
+        match (x, y) {
+            (_, []) => return Ok(Term::int(0)),
+            ([_, _, ..], [d]) if x.len() <= FEW_WORDS => {
+                return Ok(self.big_times_digit(negative, x, *d))
+            }
+            ([x0, x1], [y0, y1]) => {
+                let product = digits::product_of_two([*x0, *x1], [*y0, *y1]);
+                return Ok(self.big_of_few(negative, &product));
+            }
+            _ if x.len() + y.len() <= FEW_WORDS => return Ok(self.big_product(negative, x, y)),
+            _ => {}
+        }
+        if x.len() + y.len() > LIMITED_WORDS && digits::bits(x) + digits::bits(y) > max_bits() + 1 {
             return Err(ArithError::SystemLimit);
         }
-        self.bump_reductions((bits >> 12) as i64);
-        let y_negative = y_negative != (op == ArithOp::Sub);
-        self.limited(if op == ArithOp::Mul {
-            self.big_with(x.len() + y.len(), |r| {
-                digits::mul(r, x, y);
-                x_negative != y_negative
-            })
-        } else if x_negative == y_negative {
-            self.big_with(x.len().max(y.len()) + 1, |r| {
+        self.charge_bits(x, y);
+        self.limited(self.big_with(x.len() + y.len(), |r| {
+            digits::mul(r, x, y);
+            negative
+        }))
+    }
+    fn add(&self, (x_negative, x): Operand<'_>, (y_negative, y): Operand<'_>) -> Number<'_> {
+        if let (Some(x), Some(y)) = (wide(x), wide(y)) {
+            return Ok(if x_negative == y_negative {
+                let (sum, over) = x.overflowing_add(y);
+                self.big_wide(x_negative, sum, over)
+            } else if x < y {
+                self.big_wide(y_negative, y - x, false)
+            } else {
+                self.big_wide(x_negative, x - y, false)
+            });
+        }
+        self.charge_bits(x, y);
+        if x_negative == y_negative {
+            let (x, y) = if x.len() >= y.len() { (x, y) } else { (y, x) };
+            if x.len() <= FEW_WORDS {
+                return Ok(self.big_sum(x_negative, x, y));
+            }
+            return self.limited(self.big_with(x.len() + 1, |r| {
                 digits::add(r, x, y);
                 x_negative
-            })
-        } else if digits::compare(x, y).is_lt() {
-            self.big_with(y.len(), |r| {
-                digits::sub(r, y, x);
-                y_negative
-            })
-        } else {
-            self.big_with(x.len(), |r| {
+            }));
+        }
+        let (negative, x, y) = match digits::compare(x, y).is_lt() {
+            true => (y_negative, y, x),
+            false => (x_negative, x, y),
+        };
+        Ok(match x.len() <= FEW_WORDS {
+            true => self.big_difference(negative, x, y),
+            false => self.big_with(x.len(), |r| {
                 digits::sub(r, x, y);
-                x_negative
-            })
+                negative
+            }),
         })
     }
     /// `/`
@@ -203,13 +254,14 @@ impl Heap {
             }
             return Ok(self.integer(if rem { x % y } else { x / y }));
         }
-        self.charge(a, b, |x, y| (x + 1).saturating_sub(y).saturating_mul(y));
         let rooms = &mut [[0]; 2];
         let ((x_negative, x), (y_negative, y)) = integers(a, b, rooms)?;
+        let (m, n) = (words(x), words(y));
+        self.charge((m + 1).saturating_sub(n).saturating_mul(n));
         if y.is_empty() {
             return Err(ArithError::BadArith);
         }
-        self.bump_reductions(((digits::bits(x) + digits::bits(y)) >> 12) as i64);
+        self.charge_bits(x, y);
         Ok(match rem {
             true => self.big_with(x.len().min(y.len()), |r| {
                 digits::remainder(r, x, y);
@@ -227,8 +279,11 @@ impl Heap {
             View::Small(i) => Ok(self.integer(-i)),
             View::Float(f) => Ok(self.float(-f)),
             View::Big(b) => {
-                self.charge(a, a, |x, _| x + 1);
-                Ok(self.big(!b.is_negative(), b.digits()))
+                self.charge(words(b.digits()) + 1);
+                Ok(match b.digits().len() <= FEW_WORDS {
+                    true => self.big_of_few(!b.is_negative(), b.digits()),
+                    false => self.big(!b.is_negative(), b.digits()),
+                })
             }
             _ => Err(ArithError::BadArith),
         }
@@ -241,10 +296,17 @@ impl Heap {
                 BitOp::Xor => x ^ y,
             }));
         }
-        self.charge(a, b, |x, y| x.max(y) + 2);
         let rooms = &mut [[0]; 2];
         let (x, y) = integers(a, b, rooms)?;
+        self.charge(words(x.1).max(words(y.1)) + 2);
         let len = x.1.len().max(y.1.len()) + 1;
+        if !x.0 && !y.0 && len <= FEW_WORDS {
+            return Ok(match op {
+                BitOp::And => self.big_bitwise(x.1, y.1, |x, y| x & y),
+                BitOp::Or => self.big_bitwise(x.1, y.1, |x, y| x | y),
+                BitOp::Xor => self.big_bitwise(x.1, y.1, |x, y| x ^ y),
+            });
+        }
         self.limited(match op {
             BitOp::And => self.big_with(len, |r| digits::bitwise(r, x, y, |x, y| x & y)),
             BitOp::Or => self.big_with(len, |r| digits::bitwise(r, x, y, |x, y| x | y)),
@@ -253,10 +315,10 @@ impl Heap {
     }
     /// `bnot`
     pub fn complement<'h>(&'h self, a: Term<'h>) -> Number<'h> {
-        self.charge(a, a, |x, _| x + 2);
-        let View::Big(b) = a.view() else {
+        let Some(b) = a.as_big() else {
             return a.as_small().map(|i| self.integer(!i)).ok_or(ArithError::BadArith);
         };
+        self.charge(words(b.digits()) + 2);
         // It is -A - 1.
         let (negative, x) = (b.is_negative(), b.digits());
         self.limited(self.big_with(x.len() + 1, |r| {
@@ -285,15 +347,26 @@ impl Heap {
                 return Ok(self.integer(i << left));
             }
         }
-        if let Some(n) = by.as_small() {
-            let words = n.unsigned_abs() / 64;
-            self.charge(a, by, |x, _| match (n > 0) == right {
-                true => x.saturating_sub(words) + 2,
-                false => x.saturating_add(words + 2),
+        let room = &mut [0];
+        let Some((negative, x)) = operand(a, room) else { return Err(ArithError::BadArith) };
+        if let (Some(n), Some(b)) = (by.as_small(), a.as_big()) {
+            let (left, words) = ((n > 0) != right, n.unsigned_abs() / 64);
+            let len = b.digits().len() as u64;
+            self.charge(if left {
+                len.saturating_add(words + 2)
+            } else {
+                len.saturating_sub(words) + 2
             });
         }
-        let room = &mut [0];
-        let (negative, x) = operand(a, room).ok_or(ArithError::BadArith)?;
+        if let Some(n) = by.as_small().filter(|n| n.abs() < 256 && x.len() <= FEW_WORDS - 5) {
+            match (n > 0) != right {
+                true => return Ok(self.big_shifted_left(negative, x, n.unsigned_abs() as usize)),
+                false if !negative => {
+                    return Ok(self.big_shifted_right(x, n.unsigned_abs() as usize))
+                }
+                false => {}
+            }
+        }
         let zero = x.is_empty();
         let n = match by.view() {
             View::Small(n) => n,
@@ -325,6 +398,14 @@ impl Heap {
         }))
     }
 
+    /// The integer that a text is in a base of whose characters it consists; for short texts.
+    pub fn parse_integer(&self, negative: bool, text: &[u8], base: u32) -> Number<'_> {
+        self.limited(self.big_with(digits::len_of_text(text.len(), base), |r| {
+            digits::parse(r, text, base);
+            negative
+        }))
+    }
+
     /// The integer nearest to a whole float.
     pub fn integer_of_float(&self, f: f64) -> Term<'_> {
         let f = f.trunc();
@@ -339,13 +420,19 @@ impl Heap {
     }
 }
 
-fn is_big(t: Term<'_>) -> bool {
-    matches!(t.view(), View::Big(_))
+/// How many words an integer counts for; 0 counts for one.
+#[inline(always)]
+fn words(x: &[u64]) -> u64 {
+    x.len().max(1) as u64
 }
-fn integer_words(t: Term<'_>) -> Option<u64> {
-    match t.view() {
-        View::Small(_) => Some(1),
-        View::Big(b) => Some(b.digits().len() as u64),
+
+/// The value of at most two digits.
+#[inline(always)]
+fn wide(x: &[u64]) -> Option<u128> {
+    match *x {
+        [] => Some(0),
+        [d] => Some(d.into()),
+        [low, high] => Some(u128::from(high) << 64 | u128::from(low)),
         _ => None,
     }
 }
@@ -353,12 +440,16 @@ fn integer_words(t: Term<'_>) -> Option<u64> {
 fn floats(a: Term<'_>, b: Term<'_>) -> Result<(f64, f64), ArithError> {
     float_value(a).zip(float_value(b)).ok_or(ArithError::BadArith)
 }
+#[inline(always)]
 fn integers<'a>(
     a: Term<'a>,
     b: Term<'a>,
     [x, y]: &'a mut [[u64; 1]; 2],
 ) -> Result<(Operand<'a>, Operand<'a>), ArithError> {
-    operand(a, x).zip(operand(b, y)).ok_or(ArithError::BadArith)
+    match (operand(a, x), operand(b, y)) {
+        (Some(x), Some(y)) => Ok((x, y)),
+        _ => Err(ArithError::BadArith),
+    }
 }
 
 #[cfg(test)]

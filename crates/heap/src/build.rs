@@ -6,6 +6,7 @@ use kvik_term::map::ROOT;
 use kvik_term::word::*;
 use kvik_term::{Atom, Export, ExtKind, FunEntry, LocalRef, Term};
 
+use crate::big_build::FEW_WORDS;
 use crate::binary::{BinRef, Gather, MagicResource};
 use crate::bits::copy_bits;
 use crate::Heap;
@@ -183,7 +184,13 @@ impl Heap {
 
     /// An integer of up to `len` digits, least significant first, that `fill` writes (it finds zeros);
     /// negative if `fill` says so.
+    #[inline(always)]
     pub(crate) fn big_with(&self, len: usize, fill: impl FnOnce(&mut [u64]) -> bool) -> Term<'_> {
+        if len <= FEW_WORDS {
+            let mut digits = [0; FEW_WORDS];
+            let negative = fill(&mut digits[..len]);
+            return self.big_of_few(negative, &digits[..len]);
+        }
         let p = self.alloc(1 + len);
         // SAFETY: `alloc` gave that many words.
         unsafe {

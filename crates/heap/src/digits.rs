@@ -7,23 +7,21 @@
 use std::cmp::Ordering;
 
 use num_bigint::BigUint;
-use smallvec::SmallVec;
 
-/// From so many digits in both factors on, Karatsuba's and Toom's methods pay for the conversion to
-/// the crate's numbers.
-const SUBQUADRATIC_DIGITS: usize = 40;
-/// The same for divisor and quotient.
-const SUBQUADRATIC_QUOTIENT_DIGITS: usize = 256;
+mod divide;
+mod multiply;
+mod parse;
 
-/// Whether the crate divides the faster.
-fn divides_long(x: &[u64], y: &[u64]) -> bool {
-    x.len().saturating_sub(y.len()).min(y.len()) >= SUBQUADRATIC_QUOTIENT_DIGITS
-}
+pub use divide::{quotient, remainder};
+pub use multiply::{mul, product_of_two};
+pub use parse::{len_of_text, parse};
 
+#[inline]
 pub fn bits(x: &[u64]) -> u64 {
     x.last().map_or(0, |high| 64 * x.len() as u64 - u64::from(high.leading_zeros()))
 }
 
+#[inline]
 pub fn compare(x: &[u64], y: &[u64]) -> Ordering {
     x.len().cmp(&y.len()).then_with(|| x.iter().rev().cmp(y.iter().rev()))
 }
@@ -31,6 +29,9 @@ pub fn compare(x: &[u64], y: &[u64]) -> Ordering {
 /// Digits that the loops take at a time: within a block the carry stays in the processor's flag, and
 /// multiplications run ahead of the additions that wait for it.
 const BLOCK: usize = 4;
+
+/// Digits up to which a loop copies faster than a call.
+const FEW_DIGITS: usize = 8;
 
 #[inline(always)]
 fn add_carry(x: u64, y: u64, carry: bool) -> (u64, bool) {
@@ -51,6 +52,21 @@ fn add_to(r: &mut [u64], y: &[u64]) -> bool {
         (*r, carry) = add_carry(*r, *y, carry);
     }
     carry
+}
+
+/// `r -= y`, where `r` is not less and not shorter.
+fn sub_from(r: &mut [u64], y: &[u64]) {
+    let (low, high) = r.split_at_mut(y.len());
+    let mut borrow = false;
+    for (r, y) in low.iter_mut().zip(y) {
+        (*r, borrow) = sub_borrow(*r, *y, borrow);
+    }
+    for r in high {
+        if !borrow {
+            return;
+        }
+        (*r, borrow) = sub_borrow(*r, 0, true);
+    }
 }
 
 /// `r = x + y` or `r = x - y`; `r` has the length of `x`, `y` at most that. Answers the carry.
@@ -80,12 +96,19 @@ fn combine(
     for ((r, x), y) in r.into_remainder().iter_mut().zip(x.remainder()).zip(y.remainder()) {
         (*r, carry) = step(*x, *y, carry);
     }
-    let mut done = 0;
-    while carry && done < high.len() {
-        (high[done], carry) = step(x_high[done], 0, true);
-        done += 1;
+    let mut rest = high.iter_mut().zip(x_high);
+    // Few are not worth a call that copies them.
+    let few = x_high.len() <= FEW_DIGITS;
+    for (r, x) in rest.by_ref() {
+        (*r, carry) = step(*x, 0, carry);
+        if !carry && !few {
+            break;
+        }
     }
-    high[done..].copy_from_slice(&x_high[done..]);
+    let done = x_high.len() - rest.len();
+    if done < x_high.len() {
+        high[done..].copy_from_slice(&x_high[done..]);
+    }
     carry
 }
 
@@ -193,20 +216,6 @@ fn mul_sub(r: &mut [u64], x: &[u64], d: u64) -> u64 {
     })
 }
 
-/// `r = x * y`; `r` has as many digits as both, all zero.
-pub fn mul(r: &mut [u64], x: &[u64], y: &[u64]) {
-    let (x, y) = if x.len() >= y.len() { (x, y) } else { (y, x) };
-    if y.len() >= SUBQUADRATIC_DIGITS {
-        return put_natural(r, &(natural(x) * natural(y)));
-    }
-    let Some((first, others)) = y.split_first() else { return };
-    r[x.len()] = mul_digit(&mut r[..x.len()], x, *first);
-    for (i, d) in others.iter().enumerate() {
-        let r = &mut r[i + 1..];
-        r[x.len()] = mul_add(&mut r[..x.len()], x, *d);
-    }
-}
-
 pub fn natural(x: &[u64]) -> BigUint {
     let mut halves = vec![0; 2 * x.len()];
     for (h, d) in halves.chunks_exact_mut(2).zip(x) {
@@ -219,142 +228,6 @@ pub fn natural(x: &[u64]) -> BigUint {
 fn put_natural(r: &mut [u64], n: &BigUint) {
     for (r, d) in r.iter_mut().zip(n.iter_u64_digits()) {
         *r = d;
-    }
-}
-
-/// A divisor with its highest bit set, and its reciprocal: division by two multiplications, after
-/// Möller and Granlund, "Improved division by invariant integers" (2011).
-struct Divisor {
-    d: u64,
-    reciprocal: u64,
-}
-
-impl Divisor {
-    fn new(d: u64) -> Divisor {
-        Divisor { d, reciprocal: (u128::MAX / u128::from(d)) as u64 }
-    }
-    /// Quotient and remainder of two digits, the higher of which is less than the divisor.
-    #[inline(always)]
-    fn divide(&self, high: u64, low: u64) -> (u64, u64) {
-        let q = u128::from(self.reciprocal) * u128::from(high)
-            + (u128::from(high) << 64 | u128::from(low));
-        let fraction = q as u64;
-        let mut q = ((q >> 64) as u64).wrapping_add(1);
-        let mut r = low.wrapping_sub(q.wrapping_mul(self.d));
-        if r > fraction {
-            q = q.wrapping_sub(1);
-            r = r.wrapping_add(self.d);
-        }
-        if r >= self.d {
-            q = q.wrapping_add(1);
-            r -= self.d;
-        }
-        (q, r)
-    }
-}
-
-/// The upper digit of two that are shifted left by less than 64 bits.
-#[inline(always)]
-fn shifted(high: u64, low: u64, by: u32) -> u64 {
-    ((u128::from(high) << 64 | u128::from(low)) << by >> 64) as u64
-}
-
-/// Calls `each` for the digits of `x / d` from the highest down, with their places; answers `x rem d`.
-/// `d` is not 0.
-fn div_digit(x: &[u64], d: u64, mut each: impl FnMut(usize, u64)) -> u64 {
-    let by = d.leading_zeros();
-    let divisor = Divisor::new(d << by);
-    let Some(high) = x.last() else { return 0 };
-    let mut r = shifted(0, *high, by);
-    for i in (0..x.len()).rev() {
-        let low = if i > 0 { x[i - 1] } else { 0 };
-        let (q, rest) = divisor.divide(r, shifted(x[i], low, by));
-        r = rest;
-        each(i, q);
-    }
-    r >> by
-}
-
-/// Digits of a dividend, with one more in front, shifted left.
-type Dividend = SmallVec<[u64; 36]>;
-
-/// Divides by Knuth's algorithm D (The Art of Computer Programming 4.3.1). `y` has at least two
-/// digits, `x` no fewer. Calls `each` for the quotient's digits with their places; answers the
-/// remainder and by how many bits it is shifted left.
-fn div_long(x: &[u64], y: &[u64], mut each: impl FnMut(usize, u64)) -> (Dividend, u32) {
-    let n = y.len();
-    let by = y[n - 1].leading_zeros();
-    let mut u = Dividend::from_elem(0, x.len() + 1);
-    shift_left(&mut u, x, u64::from(by));
-    let mut normal = Dividend::from_elem(0, n);
-    shift_left(&mut normal, y, u64::from(by));
-    let y = &normal[..];
-    let (high, second) = (y[n - 1], y[n - 2]);
-    let divisor = Divisor::new(high);
-    for place in (0..=x.len() - n).rev() {
-        let (top, u1, u0) = (u[place + n], u[place + n - 1], u[place + n - 2]);
-        // The digit that the two highest suggest, made exact or one too large by the third.
-        let (mut q, mut rest, mut certain) = match top < high {
-            true => {
-                let (q, rest) = divisor.divide(top, u1);
-                (q, rest, false)
-            }
-            false => {
-                let (rest, over) = u1.overflowing_add(high);
-                (u64::MAX, rest, over)
-            }
-        };
-        while !certain
-            && u128::from(q) * u128::from(second) > (u128::from(rest) << 64 | u128::from(u0))
-        {
-            q -= 1;
-            (rest, certain) = rest.overflowing_add(high);
-        }
-        let window = &mut u[place..=place + n];
-        let borrow = mul_sub(&mut window[..n], y, q);
-        let (left, under) = window[n].overflowing_sub(borrow);
-        window[n] = left;
-        if under {
-            q -= 1;
-            let carry = add_to(&mut window[..n], y);
-            window[n] = left.wrapping_add(u64::from(carry));
-        }
-        each(place, q);
-    }
-    u.truncate(n);
-    (u, by)
-}
-
-/// `q = x / y`, where `y` is not 0; `q` has the length of `x`, all zero.
-pub fn quotient(q: &mut [u64], x: &[u64], y: &[u64]) {
-    match *y {
-        [] => {}
-        [d] => {
-            div_digit(x, d, |i, digit| q[i] = digit);
-        }
-        _ if x.len() < y.len() => {}
-        _ if divides_long(x, y) => put_natural(q, &(natural(x) / natural(y))),
-        _ => {
-            div_long(x, y, |i, digit| q[i] = digit);
-        }
-    }
-}
-
-/// `r = x rem y`, where `y` is not 0; `r` has as many digits as the shorter, all zero.
-pub fn remainder(r: &mut [u64], x: &[u64], y: &[u64]) {
-    match *y {
-        [] => {}
-        [d] => {
-            if let Some(r) = r.first_mut() {
-                *r = div_digit(x, d, |_, _| {});
-            }
-        }
-        _ if x.len() < y.len() => r.copy_from_slice(x),
-        _ if divides_long(x, y) => put_natural(r, &(natural(x) % natural(y))),
-        _ => {
-            let (rest, by) = div_long(x, y, |_, _| {});
-            shift_right(r, &rest, u64::from(by));
-        }
     }
 }
 

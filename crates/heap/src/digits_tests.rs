@@ -101,3 +101,57 @@ fn cancelled_digits_take_no_room() {
     });
     assert_eq!(h.sizes().terms(), before);
 }
+
+/// Products of lengths around those at which another method begins, each of which gives what the
+/// crate says, and quotients of them.
+#[test]
+fn methods_agree_around_their_limits() {
+    let lengths: &[usize] = if cfg!(miri) {
+        &[3, 33]
+    } else {
+        &[
+            2, 4, 5, 6, 7, 8, 30, 31, 32, 33, 34, 62, 63, 65, 67, 95, 127, 128, 129, 256, 699, 700,
+            701,
+        ]
+    };
+    let h = Heap::new(64);
+    let mut seed = 0x1234_5678_9ABC_DEF1;
+    for &m in lengths {
+        for &n in lengths.iter().filter(|n| **n <= m) {
+            for kind in 0..3 {
+                let mut digits = |n: usize| -> Vec<u64> {
+                    match kind {
+                        0 => vec![u64::MAX; n],
+                        1 => (0..n).map(|_| digit(&mut seed)).chain([7]).collect(),
+                        _ => (0..n).map(|i| if i + 1 == n { 1 << 63 } else { 0 }).collect(),
+                    }
+                };
+                let (s, t) = (h.big(false, &digits(m)), h.big(true, &digits(n)));
+                let (a, b) = (integer_value(s).unwrap(), integer_value(t).unwrap());
+                let product = h.arith(ArithOp::Mul, s, t).unwrap();
+                assert_eq!(integer_value(product), Some(&a * &b), "{m} by {n}");
+                assert_eq!(value(h.int_divide(product, t, false)), Some(a.clone()));
+                assert_eq!(value(h.int_divide(product, s, false)), Some(b.clone()));
+                let less = h.arith(ArithOp::Add, product, Term::int(1)).unwrap();
+                assert_eq!(value(h.int_divide(less, t, false)), Some(&(&a * &b + 1) / &b));
+                assert_eq!(value(h.int_divide(less, t, true)), Some(&(&a * &b + 1) % &b));
+            }
+        }
+    }
+}
+
+/// Text of every base and many lengths.
+#[test]
+fn parses_what_is_printed() {
+    let h = Heap::new(64);
+    for base in 2..=36 {
+        for n in (0..90).chain([300, 2048]).step_by(if cfg!(miri) { 40 } else { 1 }) {
+            let highest = char::from_digit(base - 1, base).unwrap();
+            for text in [format!("1{}", "0".repeat(n)), highest.to_string().repeat(n + 1)] {
+                let parsed = value(h.parse_integer(true, text.as_bytes(), base));
+                let expected = BigInt::parse_bytes(text.as_bytes(), base).map(|i| -i);
+                assert_eq!(parsed, expected, "{text} of {base}");
+            }
+        }
+    }
+}

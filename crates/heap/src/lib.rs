@@ -7,6 +7,7 @@
 
 pub mod alloc;
 pub mod arith;
+mod big_build;
 pub mod binary;
 pub mod bits;
 pub mod bits_build;

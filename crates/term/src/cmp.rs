@@ -26,11 +26,11 @@ enum Mode {
 
 /// Erlang's term order (`<`, `lists:sort/1`).
 pub fn compare<'a>(a: Term<'a>, b: Term<'a>) -> Ordering {
-    simple(a, b).or_else(|| tuples(a, b)).unwrap_or_else(|| run(a, b, Mode::Arith))
+    simple(a, b).or_else(|| objects(a, b)).unwrap_or_else(|| run(a, b, Mode::Arith))
 }
 /// The order of keys in a map: as `compare`, but an integer comes before any float.
 pub fn compare_exact<'a>(a: Term<'a>, b: Term<'a>) -> Ordering {
-    simple(a, b).or_else(|| tuples(a, b)).unwrap_or_else(|| run(a, b, Mode::Exact))
+    simple(a, b).or_else(|| objects(a, b)).unwrap_or_else(|| run(a, b, Mode::Exact))
 }
 /// The order in which small maps keep their keys: as `compare_exact`, but atoms by
 /// [`Atom::key_order`](crate::Atom::key_order).
@@ -47,6 +47,11 @@ fn simple(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
         return Some(f.order(g));
     }
     Some(a.as_small()?.cmp(&b.as_small()?))
+}
+/// Compares two tuples, if that is simple, or two bignums.
+#[inline]
+fn objects(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
+    tuples(a, b).or_else(|| Some(bigs(a.as_big()?, b.as_big()?)))
 }
 /// Compares two tuples of one size, if their first elements that are different words are as above.
 fn tuples(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
@@ -419,7 +424,14 @@ fn bigs(x: Big<'_>, y: Big<'_>) -> Ordering {
     let o = y.is_negative().cmp(&x.is_negative());
     let magnitude = || {
         let (x, y) = (x.digits(), y.digits());
-        x.len().cmp(&y.len()).then_with(|| x.iter().rev().cmp(y.iter().rev()))
+        x.len().cmp(&y.len()).then_with(|| {
+            // Equal digits are passed by many at once.
+            let mut n = x.len();
+            while n >= 16 && x[n - 16..n] == y[n - 16..n] {
+                n -= 16;
+            }
+            x[..n].iter().rev().cmp(y[..n].iter().rev())
+        })
     };
     o.then_with(|| if x.is_negative() { magnitude().reverse() } else { magnitude() })
 }

@@ -79,9 +79,11 @@ impl<'h> Tuple<'h> {
 }
 
 impl<'h> Big<'h> {
+    #[inline]
     pub fn is_negative(self) -> bool {
         header_subtag(self.at(0)) == BIG_NEG
     }
+    #[inline]
     pub fn digits(self) -> &'h [u64] {
         // SAFETY: the header's size many digits follow it.
         unsafe { std::slice::from_raw_parts(self.0.add(1), header_words(self.at(0))) }

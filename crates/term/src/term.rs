@@ -182,9 +182,17 @@ impl<'h> Term<'h> {
     pub fn as_tuple_n<const N: usize>(self) -> Option<[Term<'h>; N]> {
         self.as_tuple().and_then(|t| t.elements().try_into().ok())
     }
+    #[inline]
     pub fn as_float(self) -> Option<f64> {
         // SAFETY: a float's one word follows its header.
         self.of_subtag(FLOAT).map(|p| f64::from_bits(unsafe { *p.add(1) }))
+    }
+    /// An integer that is not small.
+    #[inline(always)]
+    pub fn as_big(self) -> Option<Big<'h>> {
+        let (h, p) = self.boxed()?;
+        // SAFETY: the subtag says it is a bignum.
+        matches!(header_subtag(h), BIG_POS | BIG_NEG).then(|| unsafe { Big::from_raw(p) })
     }
     /// A binary or bit string (not a match context).
     #[inline]

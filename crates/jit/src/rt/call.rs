@@ -263,27 +263,34 @@ pub const NO_LINE: u64 = 2;
 /// A guard BIF.
 pub extern "C" fn guard_bif(p: &Proc, _: &Regs, args: Operands, extra: u64) -> u64 {
     let e = export_at(extra);
-    let terms = args.terms(p, e.arity as usize);
-    match call_bif(p, e, terms) {
-        Some(Ok(t)) => {
-            if p.heap.gc_due() {
-                // The next function entry is a safepoint.
-                p.heap.set_reductions(0);
-            }
-            t.word()
-        }
+    match call_bif(p, e, args.terms(p, e.arity as usize)) {
+        Some(Ok(t)) => answer_guard(p, t),
         r => {
-            if extra & FAILS_TO_LABEL == 0 {
-                if r.is_none() {
-                    p.error(am::undef);
-                }
-                if extra & NO_LINE == 0 {
-                    note_bif(p, e, terms);
-                }
+            if r.is_none() && extra & FAILS_TO_LABEL == 0 {
+                p.error(am::undef);
             }
-            NONE
+            fail_guard(p, args, extra)
         }
     }
+}
+
+/// A guard BIF's value.
+#[inline(always)]
+pub(super) fn answer_guard(p: &Proc, t: Term<'_>) -> u64 {
+    if p.heap.gc_due() {
+        // The next function entry is a safepoint.
+        p.heap.set_reductions(0);
+    }
+    t.word()
+}
+
+/// A guard BIF has recorded an exception.
+pub(super) fn fail_guard(p: &Proc, args: Operands, extra: u64) -> u64 {
+    if extra & (FAILS_TO_LABEL | NO_LINE) == 0 {
+        let e = export_at(extra);
+        note_bif(p, e, args.terms(p, e.arity as usize));
+    }
+    NONE
 }
 
 /// Raises `badarg` for a guard BIF of one argument, which the template has found to be invalid.

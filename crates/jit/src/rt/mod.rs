@@ -3,6 +3,7 @@
 //! template. A result of `NONE` means that there is no term: a failed match, or an exception
 //! recorded in the process.
 
+pub mod arith;
 pub mod bits;
 pub mod breakpoints;
 pub mod call;

@@ -71,7 +71,9 @@ impl<'m> Compiler<'m> {
         let fails_to = if fail.is_some() { rt::call::FAILS_TO_LABEL } else { 0 };
         let no_line = if leaves_no_line(e, args) { rt::call::NO_LINE } else { 0 };
         let extra = CodeWord::from(e).with_flags(fails_to | no_line);
-        self.call_rt(rt::call::guard_bif, args, extra)?;
+        let operator =
+            rt::arith::operator(e.function).filter(|_| e.module == am::erlang && args.len() == 2);
+        self.call_rt(operator.unwrap_or(rt::call::guard_bif), args, extra)?;
         self.none_fails(fail);
         self.store(dst, RAX)
     }
