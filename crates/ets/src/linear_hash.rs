@@ -127,7 +127,11 @@ impl LinearHash {
     }
     #[inline]
     fn has_key(&self, row: &StoredRow, key: Term<'_>, hash: u32) -> bool {
-        row.hash() == hash && order::same(key, key_of(row.object(), self.keypos))
+        if row.hash() != hash {
+            return false;
+        }
+        row.0.prefetch();
+        order::same(key, key_of(row.object(), self.keypos))
     }
     /// The bucket and range of a key's objects, including dead ones. New objects go to the end of
     /// the range.

@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use kvik_heap::OwnedTerm;
+use kvik_heap::{change_in_set, OwnedTerm};
 use kvik_term::Term;
 
 use crate::linear_hash::{key_of, Edit};
 use crate::order;
 
-pub struct TreeRow {
+struct Row {
     object: OwnedTerm,
     keypos: u32,
     /// Whether the key is a small integer: such rows compare without access to their objects.
@@ -19,23 +19,16 @@ pub struct TreeRow {
     small: i64,
 }
 
-impl TreeRow {
-    fn new(object: OwnedTerm, keypos: usize) -> TreeRow {
+impl Row {
+    fn new(object: OwnedTerm, keypos: usize) -> Row {
         let small = key_of(object.term(), keypos).as_small();
         let is_small = small.is_some();
-        TreeRow { object, keypos: keypos as u32, is_small, small: small.unwrap_or(0) }
+        Row { object, keypos: keypos as u32, is_small, small: small.unwrap_or(0) }
     }
-    pub fn object(&self) -> Term<'_> {
-        self.object.term()
-    }
-    pub fn words(&self) -> usize {
-        self.object.words()
-    }
-    pub fn key(&self) -> Term<'_> {
-        key_of(self.object(), self.keypos as usize)
-    }
-    fn small(&self) -> Option<i64> {
-        self.is_small.then_some(self.small)
+    fn key(&self) -> Term<'_> {
+        // A small key is here, without access to the object.
+        let small = self.is_small.then(|| Term::small(self.small)).flatten();
+        small.unwrap_or_else(|| key_of(self.object.term(), self.keypos as usize))
     }
 }
 
@@ -48,83 +41,103 @@ pub enum TreeBound<'a> {
     Behind(Term<'a>),
 }
 
-pub trait Placed {
-    fn place(&self) -> TreeBound<'_>;
+/// A row of a table, or a position that rows are compared with. Both are of one type, so that the
+/// search in a `BTreeSet` compares without a virtual call.
+enum Place<'a> {
+    Row(Row),
+    Bound(TreeBound<'a>),
+}
+
+impl Place<'_> {
     /// The key, if it is a small integer.
-    fn small(&self) -> Option<i64>;
-}
-impl Placed for TreeRow {
-    fn place(&self) -> TreeBound<'_> {
-        TreeBound::Key(self.key())
-    }
-    fn small(&self) -> Option<i64> {
-        TreeRow::small(self)
-    }
-}
-impl Placed for TreeBound<'_> {
-    fn place(&self) -> TreeBound<'_> {
-        *self
-    }
+    #[inline(always)]
     fn small(&self) -> Option<i64> {
         match self {
-            TreeBound::Key(k) => k.as_small(),
-            _ => None,
+            Place::Row(row) => row.is_small.then_some(row.small),
+            Place::Bound(TreeBound::Key(k)) => k.as_small(),
+            Place::Bound(_) => None,
+        }
+    }
+    fn bound(&self) -> TreeBound<'_> {
+        match self {
+            Place::Row(row) => TreeBound::Key(row.key()),
+            Place::Bound(b) => *b,
         }
     }
 }
 
-impl Ord for dyn Placed + '_ {
-    fn cmp(&self, other: &Self) -> Ordering {
-        use TreeBound::*;
-        if let (Some(a), Some(b)) = (self.small(), other.small()) {
-            return a.cmp(&b);
-        }
-        match (self.place(), other.place()) {
-            (Key(a), Key(b)) => order::order(a, b),
-            (Before(p), Key(k)) => order::partial(p, k).then(Ordering::Less),
-            (Behind(p), Key(k)) => order::partial(p, k).then(Ordering::Greater),
-            (Key(k), Before(p)) => order::partial(p, k).then(Ordering::Less).reverse(),
-            (Key(k), Behind(p)) => order::partial(p, k).then(Ordering::Greater).reverse(),
-            (Before(_), Behind(_)) => Ordering::Less,
-            (Behind(_), Before(_)) => Ordering::Greater,
-            _ => Ordering::Equal,
-        }
-    }
-}
-impl PartialOrd for dyn Placed + '_ {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl PartialEq for dyn Placed + '_ {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl Eq for dyn Placed + '_ {}
-
-impl Ord for TreeRow {
+impl Ord for Place<'_> {
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         match (self.small(), other.small()) {
             (Some(a), Some(b)) => a.cmp(&b),
-            _ => order::order(self.key(), other.key()),
+            _ => order_of(self.bound(), other.bound()),
         }
     }
 }
-impl PartialOrd for TreeRow {
+fn order_of(a: TreeBound<'_>, b: TreeBound<'_>) -> Ordering {
+    use TreeBound::*;
+    match (a, b) {
+        (Key(a), Key(b)) => order::order(a, b),
+        (Before(p), Key(k)) => order::partial(p, k).then(Ordering::Less),
+        (Behind(p), Key(k)) => order::partial(p, k).then(Ordering::Greater),
+        (Key(k), Before(p)) => order::partial(p, k).then(Ordering::Less).reverse(),
+        (Key(k), Behind(p)) => order::partial(p, k).then(Ordering::Greater).reverse(),
+        (Before(_), Behind(_)) => Ordering::Less,
+        (Behind(_), Before(_)) => Ordering::Greater,
+        _ => Ordering::Equal,
+    }
+}
+impl PartialOrd for Place<'_> {
+    #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
-impl PartialEq for TreeRow {
+impl PartialEq for Place<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
-impl Eq for TreeRow {}
-impl<'a> Borrow<dyn Placed + 'a> for TreeRow {
-    fn borrow(&self) -> &(dyn Placed + 'a) {
-        self
+impl Eq for Place<'_> {}
+
+/// A row in a table: always [`Place::Row`].
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub struct TreeRow(Place<'static>);
+
+impl TreeRow {
+    fn new(object: OwnedTerm, keypos: usize) -> TreeRow {
+        TreeRow(Place::Row(Row::new(object, keypos)))
+    }
+    fn row(&self) -> Option<&Row> {
+        match &self.0 {
+            Place::Row(row) => Some(row),
+            Place::Bound(_) => None,
+        }
+    }
+    fn into_object(self) -> Option<OwnedTerm> {
+        match self.0 {
+            Place::Row(row) => Some(row.object),
+            Place::Bound(_) => None,
+        }
+    }
+    fn owned(&self) -> Option<&OwnedTerm> {
+        self.row().map(|row| &row.object)
+    }
+    pub fn object(&self) -> Term<'_> {
+        self.row().map_or(Term::NIL, |row| row.object.term())
+    }
+    pub fn words(&self) -> usize {
+        self.row().map_or(0, |row| row.object.words())
+    }
+    pub fn key(&self) -> Term<'_> {
+        self.row().map_or(Term::NIL, Row::key)
+    }
+}
+impl<'a> Borrow<Place<'a>> for TreeRow {
+    #[inline(always)]
+    fn borrow(&self) -> &Place<'a> {
+        &self.0
     }
 }
 
@@ -145,11 +158,10 @@ impl Tree {
         self.words
     }
     fn row(&self, key: Term<'_>) -> Option<&TreeRow> {
-        let place = TreeBound::Key(key);
-        self.rows.get::<dyn Placed + '_>(&place)
+        self.rows.get(&Place::Bound(TreeBound::Key(key)))
     }
     pub fn get_owned(&self, key: Term<'_>) -> Option<&OwnedTerm> {
-        self.row(key).map(|r| &r.object)
+        self.row(key)?.owned()
     }
     pub fn get(&self, key: Term<'_>) -> Option<Term<'_>> {
         self.row(key).map(TreeRow::object)
@@ -165,14 +177,13 @@ impl Tree {
         self.words += object.words();
         let row = TreeRow::new(object, self.keypos);
         if let Some(old) = self.rows.replace(row) {
-            self.words -= old.object.words();
+            self.words -= old.words();
         }
     }
     pub fn take(&mut self, key: Term<'_>) -> Option<OwnedTerm> {
-        let place = TreeBound::Key(key);
-        let row = self.rows.take::<dyn Placed + '_>(&place)?;
-        self.words -= row.object.words();
-        Some(row.object)
+        let row = self.rows.take(&Place::Bound(TreeBound::Key(key)))?;
+        self.words -= row.words();
+        row.into_object()
     }
     /// Replaces one immediate element by another in a key's object, but not its key: see
     /// [`OwnedTerm::change_element`].
@@ -182,11 +193,8 @@ impl Tree {
         i: usize,
         f: impl FnOnce(Term<'static>) -> Option<Term<'s>>,
     ) -> Option<Term<'static>> {
-        let place = TreeBound::Key(key);
-        let mut row = self.rows.take::<dyn Placed + '_>(&place)?;
-        let new = row.object.change_element(i, f);
-        self.rows.insert(row);
-        new
+        let place = Place::Bound(TreeBound::Key(key));
+        change_in_set(&mut self.rows, &place, TreeRow::owned, i, f)
     }
     pub fn erase_object(&mut self, object: Term<'_>) {
         let key = key_of(object, self.keypos);
@@ -224,10 +232,10 @@ impl Tree {
         from: Bound<TreeBound<'k>>,
         to: Bound<TreeBound<'k>>,
     ) -> std::collections::btree_set::Range<'t, TreeRow> {
+        let (from, to) = (from.map(Place::Bound), to.map(Place::Bound));
         if let (Bound::Included(a) | Bound::Excluded(a), Bound::Included(b) | Bound::Excluded(b)) =
             (&from, &to)
         {
-            let (a, b): (&dyn Placed, &dyn Placed) = (a, b);
             // `BTreeSet::range` panics if start is greater than end.
             if a >= b {
                 return self.rows.range::<TreeRow, _>((
@@ -236,14 +244,7 @@ impl Tree {
                 ));
             }
         }
-        fn as_dyn<'a, 'k>(b: &'a Bound<TreeBound<'k>>) -> Bound<&'a (dyn Placed + 'k)> {
-            match b {
-                Bound::Included(p) => Bound::Included(p),
-                Bound::Excluded(p) => Bound::Excluded(p),
-                Bound::Unbounded => Bound::Unbounded,
-            }
-        }
-        self.rows.range::<dyn Placed + 'k, _>((as_dyn(&from), as_dyn(&to)))
+        self.rows.range::<Place<'k>, _>((from.as_ref(), to.as_ref()))
     }
     /// Calls `f` for up to `most` objects between two positions and applies the edits it returns.
     /// Returns the number of changes, and the key of the last object if there are more.

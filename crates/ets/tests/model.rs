@@ -241,3 +241,38 @@ fn access_rights() {
         assert_eq!(t.write(2, Access::Write).is_ok(), stranger[1]);
     }
 }
+
+/// `change` replaces an immediate where the object is, for keys of each kind.
+#[test]
+fn elements_change_in_place() {
+    let h = Heap::new(4096);
+    for kind in [TableKind::Set, TableKind::OrderedSet] {
+        let t = table(kind);
+        let mut s = t.write(OWNER, Access::Write).expect("the owner's table");
+        let keys: Vec<Term<'_>> = (0..500)
+            .map(|i| match i % 4 {
+                0 => h.integer(i),
+                1 => h.float(i as f64),
+                2 => h.tuple(&[am::undefined.into(), h.integer(i)]),
+                _ => h.binary(format!("key {i}").as_bytes()),
+            })
+            .collect();
+        for k in &keys {
+            s.store.put(h.tuple(&[*k, Term::int(0), h.float(0.5)]), false, IterationHold::None);
+        }
+        for round in 1..=3 {
+            for k in &keys {
+                let more = |old: Term<'static>| Term::small(old.as_small()? + 1);
+                let new = s.store.change(*k, 1, more);
+                assert_eq!(new.and_then(Term::as_small), Some(round));
+                assert!(s.store.change(*k, 2, more).is_none(), "a float is no immediate");
+                assert!(s.store.change(*k, 3, more).is_none(), "there is no such element");
+            }
+        }
+        assert!(s.store.change(am::undefined.into(), 1, Some).is_none());
+        for k in &keys {
+            let expected = h.tuple(&[*k, Term::int(3), h.float(0.5)]);
+            assert!(s.store.get_one(*k).is_some_and(|o| cmp::eq_exact(o, expected)));
+        }
+    }
+}

@@ -53,7 +53,7 @@ pub use frag::OwnedTerm;
 pub use gc::GcStats;
 pub use literal::LiteralArea;
 pub use regs::Regs;
-pub use stored_tuple::StoredTuple;
+pub use stored_tuple::{change_in_set, StoredTuple};
 pub use suspended_bif::SuspendedState;
 pub use term_builder::TermBuilder;
 pub use writer::Writer;

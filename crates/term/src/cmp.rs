@@ -48,10 +48,13 @@ fn simple(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
     }
     Some(a.as_small()?.cmp(&b.as_small()?))
 }
-/// Compares two tuples, if that is simple, or two bignums.
+/// Compares one object with itself, two tuples, if that is simple, two bit strings, or two bignums.
 #[inline]
 fn objects(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
-    tuples(a, b).or_else(|| Some(bigs(a.as_big()?, b.as_big()?)))
+    let one = a.same(b).then_some(Equal);
+    one.or_else(|| tuples(a, b))
+        .or_else(|| Some(bits(a.as_bits()?, b.as_bits()?)))
+        .or_else(|| Some(bigs(a.as_big()?, b.as_big()?)))
 }
 /// Compares two tuples of one size, if their first elements that are different words are as above.
 fn tuples(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
@@ -426,10 +429,8 @@ fn bigs(x: Big<'_>, y: Big<'_>) -> Ordering {
         let (x, y) = (x.digits(), y.digits());
         x.len().cmp(&y.len()).then_with(|| {
             // Equal digits are passed by many at once.
-            let mut n = x.len();
-            while n >= 16 && x[n - 16..n] == y[n - 16..n] {
-                n -= 16;
-            }
+            let blocks = x.rchunks_exact(16).zip(y.rchunks_exact(16));
+            let n = x.len() - 16 * blocks.take_while(|(x, y)| x == y).count();
             x[..n].iter().rev().cmp(y[..n].iter().rev())
         })
     };

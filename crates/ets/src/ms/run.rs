@@ -6,6 +6,7 @@
 
 use kvik_proc::Proc;
 use kvik_term::{am, Term};
+use smallvec::SmallVec;
 
 use super::{Clause, Expr, MatchProgram, Pat, TraceAction};
 use crate::order;
@@ -32,10 +33,14 @@ impl Effects for NoEffects {
     }
 }
 
+/// Most programs have no more, and need no memory for each object that they are matched against.
+type Variables<'r> = SmallVec<[Option<Term<'r>>; 8]>;
+type Arguments<'r> = SmallVec<[Term<'r>; 4]>;
+
 struct Run<'r> {
     p: &'r Proc,
     subject: MatchInput<'r>,
-    vars: Vec<Option<Term<'r>>>,
+    vars: Variables<'r>,
     effects: &'r dyn Effects,
     in_body: bool,
     /// The argument of `{message, M}`.
@@ -80,7 +85,7 @@ impl MatchProgram {
         let mut run = Run {
             p,
             subject,
-            vars: Vec::new(),
+            vars: Variables::new(),
             effects,
             in_body: false,
             message: std::cell::Cell::new(None),
@@ -143,8 +148,12 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn all(&self, es: &'r [Expr]) -> Result<Vec<Term<'r>>, Failed> {
-        es.iter().map(|e| self.eval(e)).collect()
+    fn all(&self, es: &'r [Expr]) -> Result<Arguments<'r>, Failed> {
+        let mut all = Arguments::new();
+        for e in es {
+            all.push(self.eval(e)?);
+        }
+        Ok(all)
     }
     /// In a body, a call that fails has the value `'EXIT'`.
     fn settle(&self, v: Option<Term<'r>>) -> Value<'r> {
