@@ -130,14 +130,6 @@ impl Heap {
             self.bump_reductions(n as i64);
         }
     }
-    /// Counts reductions by the size of the operands, also where OTP counts none.
-    #[inline(always)]
-    fn charge_bits(&self, x: &[u64], y: &[u64]) {
-        if x.len() + y.len() > 63 {
-            self.bump_reductions(((digits::bits(x) + digits::bits(y)) >> 12) as i64);
-        }
-    }
-
     /// `+ - *`
     #[inline]
     pub fn arith<'h>(&'h self, op: ArithOp, a: Term<'h>, b: Term<'h>) -> Number<'h> {
@@ -198,7 +190,6 @@ impl Heap {
         if x.len() + y.len() > LIMITED_WORDS && digits::bits(x) + digits::bits(y) > max_bits() + 1 {
             return Err(ArithError::SystemLimit);
         }
-        self.charge_bits(x, y);
         self.limited(self.big_with(x.len() + y.len(), |r| {
             digits::mul(r, x, y);
             negative
@@ -215,7 +206,6 @@ impl Heap {
                 self.big_wide(x_negative, x - y, false)
             });
         }
-        self.charge_bits(x, y);
         if x_negative == y_negative {
             let (x, y) = if x.len() >= y.len() { (x, y) } else { (y, x) };
             if x.len() <= FEW_WORDS {
@@ -261,7 +251,6 @@ impl Heap {
         if y.is_empty() {
             return Err(ArithError::BadArith);
         }
-        self.charge_bits(x, y);
         Ok(match rem {
             true => self.big_with(x.len().min(y.len()), |r| {
                 digits::remainder(r, x, y);
