@@ -249,7 +249,7 @@ impl Proc {
     /// does not count as used.
     pub fn shorten_for_send(&self) {
         self.reductions.set(self.reductions.get().wrapping_sub(SEND as u64));
-        self.heap.bump_reductions(SEND);
+        self.heap.set_reductions(self.heap.reductions_left() - SEND);
     }
     /// Gives up the rest of the time slice, which does not count as used.
     pub fn give_up_turn(&self) {

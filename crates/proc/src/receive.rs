@@ -88,7 +88,7 @@ impl Proc {
     pub(crate) fn accept_of_signal(&self, t: Term<'_>) {
         let before = self.flag(flag::UNFETCHED);
         let waits = self.flag(flag::WAITING);
-        if self.accept(t) == Accepted::OnHeap && waits {
+        if self.accept(t) == Accepted::ON_HEAP && waits {
             self.set_flag(flag::ROUSED, true);
         }
         self.set_flag(flag::UNFETCHED, before);

@@ -56,7 +56,7 @@ impl Proc {
             self.note_receiver(pid);
             let words = send_message(self.pid(), pid, m);
             // To itself a process does not copy in OTP.
-            if pid != self.pid() {
+            if words >= WORDS_A_REDUCTION && pid != self.pid() {
                 self.pay_for(words);
             }
             return Sent::Ok;

@@ -66,7 +66,7 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
             return 0;
         }
         let accepted = p.accept(m);
-        if accepted == Accepted::OnHeap || !p.flag(flag::SUSPENDED) {
+        if accepted == Accepted::ON_HEAP || !p.flag(flag::SUSPENDED) {
             sched::wake(run_token);
         } else {
             wait_on(run_token);

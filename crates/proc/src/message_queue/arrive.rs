@@ -24,22 +24,21 @@ const NOT_ON_HEAP: u32 = flag::EXITING
     | flag::NOTICES_MESSAGES
     | flag::CHORES;
 
-/// Where a message went.
+/// Where a message went: onto the heap, or into memory of its own.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Accepted {
-    OnHeap,
-    /// Into memory of its own, so many words.
-    Apart {
-        words: usize,
-    },
+pub struct Accepted {
+    /// Words of its own memory, plus one; 0 if it is on the heap. A sender tests this each time.
+    apart: usize,
 }
 impl Accepted {
+    pub const ON_HEAP: Accepted = Accepted { apart: 0 };
+    fn apart(words: usize) -> Accepted {
+        Accepted { apart: words + 1 }
+    }
     /// Words that were allocated for it.
+    #[inline]
     pub fn words(self) -> usize {
-        match self {
-            Accepted::OnHeap => 0,
-            Accepted::Apart { words } => words,
-        }
+        self.apart.saturating_sub(1)
     }
 }
 
@@ -54,13 +53,13 @@ impl<'p> MessageQueue<'p> {
         let put = self.put_on_heap(copy);
         if put {
             self.mark(flag::UNFETCHED);
-            return Accepted::OnHeap;
+            return Accepted::ON_HEAP;
         }
         let message = OwnedTerm::message(t);
         let words = message.words();
         self.push(message);
         self.note_accepted();
-        Accepted::Apart { words }
+        Accepted::apart(words)
     }
     /// The same while the process is queued, with an empty inbox. False: the message has to go
     /// through the inbox.

@@ -25,7 +25,7 @@ impl Bench {
                 assert!(p.uses_alias(ALIAS));
                 p.accept_of_signal(m);
                 self.note("parked: to an alias");
-            } else if p.accept(m) == Accepted::OnHeap {
+            } else if p.accept(m) == Accepted::ON_HEAP {
                 self.note(match (p.heap.message(), p.heap.gc_due()) {
                     (Some(_), false) => "parked: first message",
                     (Some(_), true) => "parked: first message beside the heap",
