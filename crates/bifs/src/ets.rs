@@ -24,6 +24,8 @@ use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_sync::{pin, Guard, ReadGuard, WriteGuard};
 use kvik_term::{am, Term};
 
+use crate::process::Found;
+
 pub const BIFS: &[&[BifEntry]] = &[TABLES, info::BIFS, rows::BIFS, select::BIFS, update::BIFS];
 
 const TABLES: &[BifEntry] = &[
@@ -230,6 +232,9 @@ impl SuspendedState for Naming<'static> {
 
 /// Sends the caller one message per scheduler, as OTP does; the first holds all tables.
 fn internal_request_all_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    if let Some(r) = p.resumed::<Found>() {
+        return Ok(r);
+    }
     let mut n = p
         .resumed::<Naming<'static>>()
         .unwrap_or_else(|| Naming { tables: registry::all().into_iter(), handles: Vec::new() });
@@ -250,7 +255,9 @@ fn internal_request_all_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
         kvik_proc::deliver(me(p), kvik_proc::Signal::Message(message));
         list = Term::NIL;
     }
-    Ok(r)
+    // In OTP the schedulers answer when the turn is over.
+    p.give_up_turn();
+    Err(p.again::<Found>(r, None))
 }
 
 /// Sets whether this process may access private tables of others.

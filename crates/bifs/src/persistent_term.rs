@@ -3,6 +3,8 @@
 //! A replaced or erased pair is freed when no process holds any part of it: see `literals.rs`.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{OnceLock, RwLock};
 
 use kvik_ets::{hash, order};
@@ -112,14 +114,45 @@ pub(crate) fn buckets() -> usize {
     pairs().read().unwrap_or_else(|e| e.into_inner()).places
 }
 
+kvik_state::vm_state! {
+    /// Whether a process has changed the table and not returned yet.
+    static CHANGING: AtomicBool = AtomicBool::new(false);
+}
+
 /// After a change to the table the BIF returns in the process's next time slice, as in OTP.
-fn changed(p: &Proc) -> Raised {
+fn changed(p: &Proc, change: Change) -> Raised {
     p.give_up_turn();
-    p.again::<Changed>((), None)
+    p.again::<Changed>(change, None)
+}
+/// A change that has not ended yet.
+struct Change(());
+impl Change {
+    /// Waits for the end of another process's change, turn by turn. It does not end while that
+    /// process is suspended, so nobody waits for ever.
+    fn begin(p: &Proc) -> Result<Change, Raised> {
+        let waited = p.resumed::<Waiting>().unwrap_or(0);
+        if CHANGING.swap(true, Acquire) && waited < TURNS {
+            p.give_up_turn();
+            return Err(p.again::<Waiting>(waited + 1, None));
+        }
+        Ok(Change(()))
+    }
+}
+impl Drop for Change {
+    fn drop(&mut self) {
+        CHANGING.store(false, Release);
+    }
+}
+/// Turns that a process waits for another's change.
+const TURNS: u32 = 1000;
+/// How many turns a process has waited.
+struct Waiting;
+impl SuspendedState for Waiting {
+    type In<'h> = u32;
 }
 struct Changed;
 impl SuspendedState for Changed {
-    type In<'h> = ();
+    type In<'h> = Change;
 }
 fn put_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     put(p, a, true)
@@ -133,6 +166,7 @@ fn put<'h>(p: &'h Proc, a: &[Term<'h>], replaces: bool) -> BifResult<'h> {
         return Ok(am::ok.into());
     }
     let [key, value] = *a else { return Err(p.badarg()) };
+    let change = Change::begin(p)?;
     let mut all = pairs().write().unwrap_or_else(|e| e.into_inner());
     match all.get(key) {
         Some(old) if order::same(old, value) => return Ok(am::ok.into()),
@@ -144,7 +178,7 @@ fn put<'h>(p: &'h Proc, a: &[Term<'h>], replaces: bool) -> BifResult<'h> {
     let old = all.put(key, area);
     drop(all);
     old.into_iter().for_each(retire);
-    Err(changed(p))
+    Err(changed(p, change))
 }
 /// The value of a key, shared with the table.
 fn value<'h>(p: &'h Proc, key: Term<'_>) -> Option<Term<'h>> {
@@ -182,10 +216,11 @@ fn erase_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Ok(true.into());
     }
     let [key] = *a else { return Err(p.badarg()) };
+    let change = Change::begin(p)?;
     let old = pairs().write().unwrap_or_else(|e| e.into_inner()).erase(key);
     let Some(old) = old else { return Ok(false.into()) };
     retire(old);
-    Err(changed(p))
+    Err(changed(p, change))
 }
 fn erase_all_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = std::mem::take(&mut *pairs().write().unwrap_or_else(|e| e.into_inner()));

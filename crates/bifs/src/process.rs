@@ -57,7 +57,7 @@ fn found<'h>(p: &'h Proc, answer: Term<'h>) -> BifResult<'h> {
     Err(p.again::<Found>(answer, None))
 }
 /// State of a BIF that returns its answer in the next time slice.
-struct Found;
+pub(crate) struct Found;
 impl SuspendedState for Found {
     type In<'h> = Term<'h>;
 }

@@ -7,6 +7,8 @@ use kvik_proc::trace::{self, session, SessionRef, Tracee, Tracer};
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
 
+use crate::process::Found;
+
 use super::watched::{self, CounterSwitch, Spec};
 use super::{messages, on_load, pattern, session_arg};
 
@@ -71,6 +73,20 @@ fn sessions<'h>(p: &'h Proc, what: Term<'h>, item: Term<'h>) -> BifResult<'h> {
 }
 
 fn of_session<'h>(p: &'h Proc, s: &SessionRef, a: &[Term<'h>]) -> BifResult<'h> {
+    if let Some(answer) = p.resumed::<Found>() {
+        return Ok(answer);
+    }
+    let answer = item_of_session(p, s, a)?;
+    match a[0].as_pid() {
+        Some(_) if !answer.is_atom(am::undefined) => {
+            // In OTP the process is asked by a signal.
+            p.give_up_turn();
+            Err(p.again::<Found>(answer, None))
+        }
+        _ => Ok(answer),
+    }
+}
+fn item_of_session<'h>(p: &'h Proc, s: &SessionRef, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, item] = *a else { return Err(p.badarg()) };
     // If nothing is traced any key is answered, even one that is not an atom.
     let name = item.as_atom().map_or("", Atom::name);
