@@ -234,9 +234,9 @@ impl<'h> Converter<'h> {
             from += 1;
         }
         let part = String::from_utf8_lossy(&text[from..]);
-        *steps = steps.saturating_sub(part.chars().count() * LISTED);
         let mut items = Vec::with_capacity(part.len());
         items.extend(part.chars().map(|c| Term::int(c as i32)));
+        *steps = steps.saturating_sub(items.len() * LISTED);
         self.list = h.list_with_tail(&items, self.list);
         self.out.text.truncate(from);
     }
