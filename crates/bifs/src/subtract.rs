@@ -5,12 +5,12 @@
 //! with all that is left of the other, which has few; the long way counts the elements of the second
 //! list in a table.
 
-use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
 
 use kvik_heap::SuspendedState;
 use kvik_proc::{BifResult, Proc};
-use kvik_term::{cmp, hash, Term};
+use kvik_term::{cmp, Term};
 
 /// A list of so many elements is short.
 const FEW: usize = 16;
@@ -22,20 +22,55 @@ const COMPARED: usize = 16;
 const ENTERED: usize = 16;
 const LOOKED_UP: usize = 8;
 
-/// A term to remove, compared exactly (`=:=`).
+/// A term to remove, in the exact order of terms. Not its hash: that would read all of a large term,
+/// and of one that shares parts with itself each part again and again, where a comparison ends at the
+/// first difference and at parts that are the same.
 struct Exact<'h>(Term<'h>);
+impl Ord for Exact<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match self.0.same(other.0) {
+            true => Ordering::Equal,
+            false => cmp::compare_exact(self.0, other.0),
+        }
+    }
+}
+impl PartialOrd for Exact<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 impl PartialEq for Exact<'_> {
     fn eq(&self, other: &Self) -> bool {
-        cmp::eq_exact(self.0, other.0)
+        self.cmp(other).is_eq()
     }
 }
 impl Eq for Exact<'_> {}
-impl Hash for Exact<'_> {
-    fn hash<H: Hasher>(&self, h: &mut H) {
-        match self.0.is_immediate() {
-            true => h.write_u64(self.0.word()),
-            false => h.write_u32(hash::internal(self.0, 0)),
+
+/// How often each term is still to be removed.
+#[derive(Default)]
+struct Counts<'h> {
+    /// Immediates by their words.
+    simple: HashMap<u64, usize>,
+    others: BTreeMap<Exact<'h>, usize>,
+}
+impl<'h> Counts<'h> {
+    fn enter(&mut self, t: Term<'h>) {
+        *match t.is_immediate() {
+            true => self.simple.entry(t.word()).or_default(),
+            false => self.others.entry(Exact(t)).or_default(),
+        } += 1;
+    }
+    /// Removes a term once; false if it is not there.
+    fn take(&mut self, t: Term<'h>) -> bool {
+        let count = match t.is_immediate() {
+            true => self.simple.get_mut(&t.word()),
+            false => self.others.get_mut(&Exact(t)),
+        };
+        match count {
+            Some(n @ 1..) => *n -= 1,
+            _ => return false,
         }
+        true
     }
 }
 
@@ -57,8 +92,8 @@ struct Subtract<'h> {
     /// The rest of the list that the stage reads, and how many elements it has read.
     at: Term<'h>,
     read: usize,
-    /// How often each term is still to be removed, and the sum of it.
-    counts: HashMap<Exact<'h>, usize>,
+    counts: Counts<'h>,
+    /// The sum of the counts.
     to_remove: usize,
     /// The elements of the first list that stay, before its rest in `at`.
     kept: Vec<Term<'h>>,
@@ -75,7 +110,7 @@ pub(crate) fn subtract<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         stage: Stage::CountFrom,
         at: a[0],
         read: 0,
-        counts: HashMap::new(),
+        counts: Counts::default(),
         to_remove: 0,
         kept: Vec::new(),
     });
@@ -132,13 +167,13 @@ impl<'h> Subtract<'h> {
                     some.len()
                 }
                 Stage::Enter => {
-                    *self.counts.entry(Exact(t)).or_default() += 1;
+                    self.counts.enter(t);
                     1
                 }
                 Stage::LookUp => {
-                    match self.counts.get_mut(&Exact(t)) {
-                        Some(n) if *n > 0 => (*n, self.to_remove) = (*n - 1, self.to_remove - 1),
-                        _ => self.kept.push(t),
+                    match self.counts.take(t) {
+                        true => self.to_remove -= 1,
+                        false => self.kept.push(t),
                     }
                     if self.to_remove == 0 {
                         return Ok(true);
@@ -182,7 +217,10 @@ impl<'h> Subtract<'h> {
 }
 
 fn position(some: &[Term], t: Term) -> Option<usize> {
-    some.iter().position(|x| cmp::eq_exact(*x, t))
+    if t.is_immediate() {
+        return some.iter().position(|x| x.same(t));
+    }
+    some.iter().position(|x| x.same(t) || !x.is_immediate() && cmp::compare_exact(*x, t).is_eq())
 }
 
 fn elements<'h>(list: Term<'h>) -> Vec<Term<'h>> {
