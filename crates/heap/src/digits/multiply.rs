@@ -197,5 +197,5 @@ mod carry_chains {
     pub fn available() -> bool {
         false
     }
-    pub use super::mul_add;
+    pub(super) use super::mul_add;
 }
