@@ -148,10 +148,11 @@ impl SuspendedState for Waiting {
     type In<'h> = Waiting;
 }
 
-/// Puts off a conversion that begins with very few reductions left.
-fn begin(p: &Proc) -> Result<(), Raised> {
+/// Puts off a conversion that `waits` if it begins with very few reductions left. To be called in any
+/// case: it takes the state back.
+fn begin(p: &Proc, waits: bool) -> Result<(), Raised> {
     let waited = p.resumed::<Waiting>().is_some();
-    if waited || p.heap.reductions_left() > VERY_FEW || p.heap.is_suspended() {
+    if waited || !waits || p.heap.reductions_left() > VERY_FEW || p.heap.is_suspended() {
         return Ok(());
     }
     p.give_up_turn();
@@ -350,7 +351,7 @@ impl<'h> Joining<'h> {
 
 /// The bytes of an I/O list as a binary, charged to the process as reductions.
 pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
-    begin(p)?;
+    begin(p, true)?;
     let mut j = match p.resumed::<Joining<'static>>() {
         Some(j) => j,
         None => match at_once(p, t)? {
@@ -551,7 +552,7 @@ fn list_to_bitstring_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if !a[0].is_list() {
         return Err(p.badarg());
     }
-    begin(p)?;
+    begin(p, true)?;
     let r = read(p, a[0], resumed(p), |r, piece| {
         match piece {
             IoListPiece::Byte(b) => push_bits(&mut r.bytes, &mut r.len, Bits::of_bytes(&[b])),
@@ -579,9 +580,7 @@ impl SuspendedState for Listing<'static> {
 /// A list of the first `n` bytes and `tail`, built over as many time slices as necessary.
 fn byte_list<'h>(p: &'h Proc, b: Bits<'h>, n: usize, tail: Term<'h>) -> BifResult<'h> {
     let short = n < ENOUGH as usize * LISTED;
-    if short && n >= p.steps(LISTED) {
-        begin(p)?;
-    }
+    begin(p, short && n >= p.steps(LISTED))?;
     let mut l = p.resumed::<Listing<'static>>().unwrap_or(Listing { left: n, tail });
     let steps = if short { n } else { p.steps(LISTED).min(LISTED_IN_A_TURN) };
     let now = l.left.min(steps);
