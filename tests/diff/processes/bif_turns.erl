@@ -48,8 +48,6 @@ all() ->
     t(alias, fun() -> unalias(alias()) end),
     t(gl, fun() -> group_leader() end),
     t(gl2, fun() -> group_leader(group_leader(), self()) end),
-    t(piother, fun() -> process_info(whereis(init), messages) end),
-    t(alive, fun() -> is_process_alive(whereis(init)) end),
     t(ports, fun() -> erlang:ports() end),
     t(now, fun() -> erlang:timestamp() end),
     t(yield, fun() -> erlang:yield() end),
