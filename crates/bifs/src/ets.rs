@@ -24,7 +24,7 @@ use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_sync::{pin, Guard, ReadGuard, WriteGuard};
 use kvik_term::{am, Term};
 
-use crate::process::Found;
+use crate::process::{in_next_turn, Found};
 
 pub const BIFS: &[&[BifEntry]] = &[TABLES, info::BIFS, rows::BIFS, select::BIFS, update::BIFS];
 
@@ -256,8 +256,7 @@ fn internal_request_all_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
         list = Term::NIL;
     }
     // In OTP the schedulers answer when the turn is over.
-    p.give_up_turn();
-    Err(p.again::<Found>(r, None))
+    in_next_turn(p, r)
 }
 
 /// Sets whether this process may access private tables of others.

@@ -53,6 +53,10 @@ fn found<'h>(p: &'h Proc, answer: Term<'h>) -> BifResult<'h> {
     if !p.has_other_signals() {
         return Ok(answer);
     }
+    in_next_turn(p, answer)
+}
+/// Returns an answer in the next time slice: the BIF is called again, and finds [`Found`].
+pub(crate) fn in_next_turn<'h>(p: &'h Proc, answer: Term<'h>) -> BifResult<'h> {
     p.give_up_turn();
     Err(p.again::<Found>(answer, None))
 }

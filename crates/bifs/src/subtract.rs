@@ -28,10 +28,7 @@ const LOOKED_UP: usize = 8;
 struct Exact<'h>(Term<'h>);
 impl Ord for Exact<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        match self.0.same(other.0) {
-            true => Ordering::Equal,
-            false => cmp::compare_exact(self.0, other.0),
-        }
+        cmp::compare_exact(self.0, other.0)
     }
 }
 impl PartialOrd for Exact<'_> {
@@ -220,7 +217,7 @@ fn position(some: &[Term], t: Term) -> Option<usize> {
     if t.is_immediate() {
         return some.iter().position(|x| x.same(t));
     }
-    some.iter().position(|x| x.same(t) || !x.is_immediate() && cmp::compare_exact(*x, t).is_eq())
+    some.iter().position(|x| !x.is_immediate() && cmp::compare_exact(*x, t).is_eq())
 }
 
 fn elements<'h>(list: Term<'h>) -> Vec<Term<'h>> {

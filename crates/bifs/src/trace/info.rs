@@ -7,7 +7,7 @@ use kvik_proc::trace::{self, session, SessionRef, Tracee, Tracer};
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
 
-use crate::process::Found;
+use crate::process::{in_next_turn, Found};
 
 use super::watched::{self, CounterSwitch, Spec};
 use super::{messages, on_load, pattern, session_arg};
@@ -78,11 +78,8 @@ fn of_session<'h>(p: &'h Proc, s: &SessionRef, a: &[Term<'h>]) -> BifResult<'h> 
     }
     let answer = item_of_session(p, s, a)?;
     match a[0].as_pid() {
-        Some(_) if !answer.is_atom(am::undefined) => {
-            // In OTP the process is asked by a signal.
-            p.give_up_turn();
-            Err(p.again::<Found>(answer, None))
-        }
+        // In OTP the process is asked by a signal.
+        Some(_) if !answer.is_atom(am::undefined) => in_next_turn(p, answer),
         _ => Ok(answer),
     }
 }
