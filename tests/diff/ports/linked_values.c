@@ -179,8 +179,9 @@ static void show(Port p)
 }
 static void queue(Port p)
 {
-    Binary *b = driver_alloc_binary(10);
-    memcpy(b->bytes, "0123456789", 10);
+    Binary *b = driver_alloc_binary(16);
+    memcpy(b->bytes, "0123456789", 11);
+    b->size = 10; /* what is "over" reads the 0 */
     struct iovec parts[] = {{NULL, 0}, {b->bytes + 1, 8}, {"xyz", 3}};
     Binary *bins[] = {NULL, b, NULL};
     struct iovec fresh[3];
