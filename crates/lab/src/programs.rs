@@ -147,6 +147,7 @@ const LOAD: Recipe = Recipe {
         ("lab/load/src/websocket.rs", include_str!("../../../lab/load/src/websocket.rs")),
         ("lab/load/src/wire.rs", include_str!("../../../lab/load/src/wire.rs")),
         ("lab/load/src/workloads.rs", include_str!("../../../lab/load/src/workloads.rs")),
+        ("lab/load/src/xmpp.rs", include_str!("../../../lab/load/src/xmpp.rs")),
         ("lab/load/sys/Cargo.toml", include_str!("../../../lab/load/sys/Cargo.toml")),
         ("lab/load/sys/lib.rs", include_str!("../../../lab/load/sys/lib.rs")),
         ("crates/lab/src/machine.rs", include_str!("machine.rs")),

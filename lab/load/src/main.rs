@@ -22,6 +22,7 @@ mod tls;
 mod websocket;
 mod wire;
 mod workloads;
+mod xmpp;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();

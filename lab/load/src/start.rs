@@ -13,6 +13,7 @@ pub enum ServerKind {
     CowboyTls,
     Inets,
     RabbitMq,
+    Ejabberd,
     /// Two nodes that talk.
     Nodes,
     Mnesia,
@@ -41,6 +42,7 @@ pub fn command(server: ServerKind, place: &Place) -> Result<Command, String> {
             web(place, "inets", &[])
         }
         ServerKind::RabbitMq => rabbitmq(place),
+        ServerKind::Ejabberd => ejabberd(place),
         ServerKind::Nodes => node(place, "a").map(|mut command| {
             let time = place.phase_ms.to_string();
             command.args(["-run", "lab_phases", "nodes", &time, &place.node("b")]);
@@ -104,6 +106,62 @@ fn rabbitmq(place: &Place) -> Result<Command, String> {
     ] {
         command.env(variable, place.dir.join(name));
     }
+    Ok(command)
+}
+
+/// The settings of ejabberd that are not Debian's: where it listens, that clients may register and
+/// log in without TLS, and no limits of traffic. The modules are those that a chat needs.
+const EJABBERD: &str = "\
+loglevel: error
+hosts: [localhost]
+listen:
+  - {port: PORT, ip: \"127.0.0.1\", module: ejabberd_c2s, access: all, shaper: none, backlog: 1000}
+registration_timeout: infinity
+modules:
+  mod_caps: {}
+  mod_carboncopy: {}
+  mod_client_state: {}
+  mod_disco: {}
+  mod_last: {}
+  mod_mam: {}
+  mod_offline: {}
+  mod_ping: {}
+  mod_privacy: {}
+  mod_register: {ip_access: all}
+  mod_roster: {versioning: true}
+  mod_stream_mgmt: {}
+";
+
+/// ejabberd's own script, which a file of settings tells where `erl` is. It runs as the user
+/// `ejabberd` alone, and asks `id` for that.
+fn ejabberd(place: &Place) -> Result<Command, String> {
+    let script = Path::new("/usr/sbin/ejabberdctl");
+    if !script.is_file() {
+        return Err("ejabberd (apt-get install ejabberd)".to_owned());
+    }
+    let mut command = Command::new(script);
+    place.own_erl(&mut command)?;
+    let own = |name: &str| place.dir.join(name);
+    let distribution = free_port(u32::from(place.port))?;
+    let settings = format!(
+        "ERL='{}'\nERL_DIST_PORT={distribution}\nERL_OPTIONS='-setcookie lab'\n\
+         ERLANG_NODE=kvik_bench_{}@localhost\n",
+        own("bin/erl").display(),
+        place.port,
+    );
+    let files = [
+        ("bin/id", "#!/bin/sh\necho ejabberd\n".to_owned()),
+        ("ejabberd.yml", EJABBERD.replace("PORT", &place.port.to_string())),
+        ("ejabberdctl.cfg", settings),
+    ];
+    for (name, text) in files {
+        fs::write(own(name), text).map_err(|e| format!("{name}: {e}"))?;
+    }
+    fs::set_permissions(own("bin/id"), Permissions::from_mode(0o755)).map_err(|e| e.to_string())?;
+    command.arg("--config-dir").arg(&place.dir).arg("--config").arg(own("ejabberd.yml"));
+    command.arg("--ctl-config").arg(own("ejabberdctl.cfg")).arg("--logs").arg(own("log"));
+    command.arg("--spool").arg(own("spool")).arg("foreground-quiet");
+    command.env("EJABBERD_PID_PATH", own("pid"));
     Ok(command)
 }
 

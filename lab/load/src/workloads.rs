@@ -6,6 +6,7 @@ use super::load::{ClientSession, Load, Role};
 use super::start::ServerKind;
 use super::websocket::WebSocket;
 use super::wire::Wire;
+use super::xmpp::XmppUser;
 
 pub struct Workload {
     pub name: &'static str,
@@ -42,6 +43,8 @@ pub enum Client {
     Itself,
     /// Publishes with confirms; one more connection consumes.
     Amqp(Queue),
+    /// Users in pairs: a message to the other one, which answers it with one.
+    Xmpp,
 }
 
 const PLAIN: Client = Client::Http { path: "/plain", least: 13 };
@@ -60,6 +63,11 @@ const fn rabbit(name: &'static str, kind: &'static str, durable: bool) -> Worklo
         depth: [50, 1000],
         idle: [50, 200],
     }
+}
+
+const fn ejabberd(name: &'static str) -> Workload {
+    let (server, client) = (ServerKind::Ejabberd, Client::Xmpp);
+    Workload { name, server, client, connections: &[250], depth: [1, 1], idle: [50, 500] }
 }
 
 const fn itself(name: &'static str, server: ServerKind) -> Workload {
@@ -84,6 +92,7 @@ pub const WORKLOADS: &[Workload] = &[
     rabbit("amqp/durable", "classic", true),
     rabbit("amqp/quorum", "quorum", true),
     rabbit("amqp/stream", "stream", true),
+    ejabberd("xmpp/messages"),
     itself("nodes", ServerKind::Nodes),
     itself("mnesia", ServerKind::Mnesia),
 ];
@@ -116,11 +125,18 @@ impl Client {
                 let publisher = Publisher::open(&mut wire, queue)?;
                 Ok((wire, Box::new(publisher)))
             }
+            Client::Xmpp => {
+                let user = XmppUser::alone(&mut wire)?;
+                Ok((wire, Box::new(user)))
+            }
         }
     }
 
     /// Adds the connections of a workload: as many that ask, and what listens beside them.
     pub fn crowd(self, load: &mut Load, port: u16, count: usize) -> Result<(), String> {
+        if self == Client::Xmpp {
+            return (0..count).try_for_each(|_| pair(load, port));
+        }
         self.populate(load, port, count)?;
         if let Client::Amqp(queue) = self {
             let mut wire = Wire::connect(port).map_err(|e| format!("connect: {e}"))?;
@@ -146,4 +162,13 @@ impl Client {
         load.add(wire, session, Role::Asks)?;
         load.greet().map(|()| true)
     }
+}
+
+/// Two users who write to each other.
+fn pair(load: &mut Load, port: u16) -> Result<(), String> {
+    let connect = || Wire::connect(port).map_err(|e| format!("connect: {e}"));
+    let (mut one, mut other) = (connect()?, connect()?);
+    let [asks, answers] = XmppUser::pair([&mut one, &mut other])?;
+    load.add(one, Box::new(asks), Role::Asks)?;
+    load.add(other, Box::new(answers), Role::Listens)
 }

@@ -7,7 +7,7 @@
 pub mod processes;
 
 /// The workloads' names: those of `lab/load/src/workloads.rs`.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "http/plain",
     "http/json",
     "http/websocket",
@@ -20,6 +20,7 @@ const NAMES: [&str; 14] = [
     "amqp/durable",
     "amqp/quorum",
     "amqp/stream",
+    "xmpp/messages",
     "nodes",
     "mnesia",
 ];
