@@ -27,7 +27,9 @@ use kvik_heap::Regs;
 use kvik_proc::{CurrentTask, Proc};
 use kvik_term::{am, Atom, CodeAddress, CodeCell, Export, NativeCell, Term};
 
-pub use code_cache::{code_key, save_code_cache, set_code_cache, CodeCache, Key as CodeKey};
+pub use code_cache::{
+    code_key, keep_up_code_cache, save_code_cache, set_code_cache, CodeCache, Key as CodeKey,
+};
 pub use load::{name_atoms, prepare, LoadError};
 pub use load_buffers::free_buffers;
 pub use rt::trace::{

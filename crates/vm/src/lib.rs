@@ -41,6 +41,7 @@ pub fn run(options: VmOptions) -> i32 {
     match boot::start(&options, &flags) {
         Ok(()) => {
             speculative_load::work(&options);
+            kvik_jit::keep_up_code_cache();
             loop {
                 kvik_env::thread::park();
             }

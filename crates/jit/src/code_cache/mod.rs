@@ -32,6 +32,9 @@ pub trait CodeCache: Send + Sync {
     fn add(&self, key: Key, entry: Vec<u8>);
     /// Makes what was added last beyond this VM.
     fn save(&self);
+    /// Does the same whenever much was added and nothing follows. Returns at once if nothing can be
+    /// added, otherwise never.
+    fn keep_up(&self) {}
 }
 
 kvik_state::vm_state! {
@@ -47,6 +50,13 @@ pub fn set_code_cache(cache: Box<dyn CodeCache>) {
 pub fn save_code_cache() {
     if let Some(cache) = CACHE.get() {
         cache.save();
+    }
+}
+
+/// Keeps the modules that are made from now on, while the VM runs. May not return.
+pub fn keep_up_code_cache() {
+    if let Some(cache) = CACHE.get() {
+        cache.keep_up();
     }
 }
 

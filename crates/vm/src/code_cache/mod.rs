@@ -2,8 +2,8 @@
 //! each build of kvik and release of OTP, in a directory that only this user can write to, or in the
 //! executable itself if `kvik build` made it.
 //!
-//! Modules are added as they are made and written together, when the VM has started or ends. The
-//! file is replaced as a whole, so whoever has the old one open goes on with it.
+//! Modules are added as they are made and written together: when the VM has started, whenever many
+//! were made since and no more follow, and when the VM ends. The file is replaced as a whole, so whoever has the old one open goes on with it.
 
 mod pack;
 
@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use kvik_env::embedded;
 use kvik_env::fs::{self, MetadataExt};
+use kvik_env::thread::{self, Thread};
 use kvik_jit::{CodeCache, CodeKey};
 
 use pack::{Identity, Pack, PackEntry};
@@ -26,8 +27,15 @@ pub const VARIABLE: &str = "KVIK_CODE_CACHE";
 pub const CARRIED: &str = "kvik/code";
 /// A file that would be larger is begun anew, with what this VM used.
 const MOST_BYTES: u64 = 64 << 20;
-/// New entries that are kept in memory until they are written.
+/// Bytes of new entries that are kept in memory until they are written.
 const MOST_WAITING: usize = 32 << 20;
+/// While the VM runs, so many bytes are worth a new file, or this part of the file if that is more:
+/// the rest of it is written again each time.
+const WORTH_BYTES: usize = 2 << 20;
+const WORTH_PART: u64 = 8;
+/// They are written once none was added for this time, or after so many such times.
+const PAUSE: Duration = Duration::from_secs(2);
+const MOST_PAUSES: usize = 10;
 /// Fewer new modules than this, or than this part of what was found, are not worth a new file.
 const FEWEST: usize = 4;
 const SMALLEST_PART: usize = 8;
@@ -58,12 +66,25 @@ struct Cache {
     writing: Mutex<()>,
 }
 
-#[derive(Default)]
 struct Changing {
-    found: HashSet<CodeKey>,
+    /// Entries of the file that this VM has used or written.
+    used: HashSet<CodeKey>,
     added: HashMap<CodeKey, Vec<u8>>,
     /// Of what was added.
     bytes: usize,
+    /// From so many on they are written while the VM runs.
+    worth: usize,
+    /// The thread that does that.
+    keeper: Option<Thread>,
+    /// The file cannot be written.
+    refused: bool,
+}
+
+impl Default for Changing {
+    fn default() -> Changing {
+        let (used, added, bytes, keeper, refused) = Default::default();
+        Changing { used, added, bytes, worth: WORTH_BYTES, keeper, refused }
+    }
 }
 
 /// Uses the executable's own code or the user's cache, if there may be one.
@@ -137,28 +158,31 @@ pub fn carry<'f>(
 impl CodeCache for Cache {
     fn find(&self, key: &CodeKey) -> Option<Cow<'_, [u8]>> {
         let entry = self.pack.as_ref()?.entry(key)?;
-        self.changing().found.insert(*key);
+        self.changing().used.insert(*key);
         Some(entry)
     }
     fn add(&self, key: CodeKey, entry: Vec<u8>) {
         let mut now = self.changing();
-        if now.bytes + entry.len() <= MOST_WAITING {
-            now.bytes += entry.len();
-            now.added.insert(key, entry);
+        if now.refused || now.bytes + entry.len() > MOST_WAITING {
+            return;
+        }
+        now.bytes += entry.len();
+        now.added.insert(key, entry);
+        if now.bytes >= now.worth {
+            now.keeper.iter().for_each(Thread::unpark);
         }
     }
     fn save(&self) {
-        let _writing = self.writing.lock().unwrap_or_else(|e| e.into_inner());
-        let added = {
-            let mut now = self.changing();
-            if now.added.len() < FEWEST.max(now.found.len() / SMALLEST_PART) {
-                return;
-            }
-            now.bytes = 0;
-            std::mem::take(&mut now.added)
-        };
-        // Without a cache all goes on as ever.
-        let _ = self.write(&added);
+        let is_worth =
+            |now: &Changing| now.added.len() >= FEWEST.max(now.used.len() / SMALLEST_PART);
+        self.write_if(is_worth);
+    }
+    fn keep_up(&self) {
+        self.changing().keeper = Some(thread::current());
+        loop {
+            self.wait_until_worth();
+            self.write_if(|now| now.bytes >= now.worth);
+        }
     }
 }
 
@@ -167,12 +191,58 @@ impl Cache {
         self.changing.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Replaces the file by one that has these entries, too.
-    fn write(&self, added: &HashMap<CodeKey, Vec<u8>>) -> io::Result<()> {
+    /// Waits until much was added, and until no more follows.
+    fn wait_until_worth(&self) {
+        let waiting = || {
+            let now = self.changing();
+            (now.bytes, now.bytes >= now.worth)
+        };
+        while !waiting().1 {
+            thread::park();
+        }
+        for _ in 0..MOST_PAUSES {
+            let before = waiting().0;
+            thread::sleep(PAUSE);
+            if waiting().0 == before {
+                return;
+            }
+        }
+    }
+
+    /// Writes what was added, on a condition. If that fails nothing more is added: without a cache
+    /// all goes on as ever.
+    fn write_if(&self, worth: impl FnOnce(&Changing) -> bool) {
+        let _writing = self.writing.lock().unwrap_or_else(|e| e.into_inner());
+        let added = {
+            let mut now = self.changing();
+            if !worth(&now) {
+                return;
+            }
+            now.bytes = 0;
+            std::mem::take(&mut now.added)
+        };
+        let written = self.write(&added);
+        let mut now = self.changing();
+        match written {
+            Ok(size) => {
+                let part = usize::try_from(size / WORTH_PART).unwrap_or(usize::MAX);
+                now.worth = part.max(WORTH_BYTES);
+                now.used.extend(added.into_keys());
+            }
+            Err(_) => {
+                now.refused = true;
+                now.added = HashMap::new();
+                now.bytes = 0;
+            }
+        }
+    }
+
+    /// Replaces the file by one that has these entries, too; returns its size.
+    fn write(&self, added: &HashMap<CodeKey, Vec<u8>>) -> io::Result<u64> {
         let directory = self.path.parent().unwrap_or(Path::new("/"));
         make_directory(directory)?;
         if !pack::is_trusted(&fs::metadata(directory)?) {
-            return Ok(());
+            return Err(io::ErrorKind::PermissionDenied.into());
         }
         // What another VM has written meanwhile stays.
         let old = Pack::open(&self.path, &self.identity);
@@ -184,7 +254,7 @@ impl Cache {
             entries.extend(keys.map(|key| (*key, PackEntry::Of(old))));
         }
         if pack::file_size(&entries) > MOST_BYTES {
-            let used = self.changing().found.clone();
+            let used = self.changing().used.clone();
             let mut at = 0;
             entries.retain(|(key, _)| {
                 at += 1;
@@ -192,8 +262,9 @@ impl Cache {
             });
         }
         // A larger file than the limit allows ends the program by a signal.
-        if pack::file_size(&entries) > MOST_BYTES.min(kvik_env::file::size_limit()) {
-            return Ok(());
+        let size = pack::file_size(&entries);
+        if size > MOST_BYTES.min(kvik_env::file::size_limit()) {
+            return Err(io::ErrorKind::FileTooLarge.into());
         }
         let part = format!("{:016x}.{PART}", kvik_env::random::number());
         let part = self.path.with_extension(part);
@@ -204,7 +275,7 @@ impl Cache {
             let _ = fs::remove_file(&part);
         }
         self.remove_oldest(directory);
-        written
+        written.map(|()| size)
     }
 
     /// Keeps the newest packs, this one among them, and removes what ended VMs have left half
