@@ -217,7 +217,12 @@ fn position(some: &[Term], t: Term) -> Option<usize> {
     if t.is_immediate() {
         return some.iter().position(|x| x.same(t));
     }
-    some.iter().position(|x| !x.is_immediate() && cmp::compare_exact(*x, t).is_eq())
+    match t.as_tuple() {
+        Some(tuple) => some
+            .iter()
+            .position(|x| x.same(t) || x.as_tuple().is_some_and(|x| cmp::same_tuples(x, tuple))),
+        None => some.iter().position(|x| cmp::eq_exact(*x, t)),
+    }
 }
 
 fn elements<'h>(list: Term<'h>) -> Vec<Term<'h>> {

@@ -6,14 +6,17 @@
 //! compared are on a [`Stack`], and so are the sorts of large maps whose keys are compound terms
 //! ([`KeySorts`]).
 
+mod exact;
+
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
+pub use self::exact::{eq_exact, same_tuples};
 use crate::merge_sort::MergeSort;
 use crate::object::{Bits, Ext};
 use crate::stack::Stack;
 use crate::word::FLAT_MAP_LIMIT;
 use crate::zero::exact_bits;
-use crate::{atom, map_node, Big, Fun, Map, PidTerm, PortTerm, Ref, Term, Tuple, View};
+use crate::{atom, map_node, Big, Fun, Map, PidTerm, PortTerm, Ref, Term, View};
 
 /// How two numbers of different kinds compare.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -69,62 +72,6 @@ fn tuples(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
 pub fn eq<'a>(a: Term<'a>, b: Term<'a>) -> bool {
     a.same(b) || (!(a.is_immediate() && b.is_immediate()) && same(a, b, Mode::Arith))
 }
-/// `=:=`
-#[inline]
-pub fn eq_exact<'a>(a: Term<'a>, b: Term<'a>) -> bool {
-    a.same(b) || (!a.is_immediate() && !b.is_immediate() && same_objects(a, b))
-}
-/// Depth of nested tuples up to which they are compared by recursion.
-const NESTED: usize = 4;
-
-/// Compares bit strings, which many maps have as keys, without the general walk.
-fn same_objects<'a>(a: Term<'a>, b: Term<'a>) -> bool {
-    match (a.as_bits(), b.as_bits()) {
-        (Some(x), Some(y)) => same_bits(x, y),
-        (None, None) => same_to(NESTED, a, b),
-        _ => false,
-    }
-}
-fn same_bits(x: Bits<'_>, y: Bits<'_>) -> bool {
-    x.bit_len() == y.bit_len()
-        && match (x.as_bytes(), y.as_bytes()) {
-            (Some(x), Some(y)) => x == y,
-            _ => bits(x, y) == Equal,
-        }
-}
-/// `=:=` of two different words that are both pointers. Tuples, which are common keys of maps, and
-/// references, which servers and clients compare, come first.
-fn same_to<'a>(depth: usize, a: Term<'a>, b: Term<'a>) -> bool {
-    if let (Some(x), Some(y)) = (a.as_tuple(), b.as_tuple()) {
-        return match depth {
-            0 => same(a, b, Mode::Exact),
-            _ => x.len() == y.len() && same_elements(depth - 1, x.elements(), y.elements()),
-        };
-    }
-    match (a.as_local_ref(), b.as_local_ref()) {
-        (Some(x), Some(y)) => x.numbers() == y.numbers(),
-        _ => same(a, b, Mode::Exact),
-    }
-}
-/// `=:=` of tuples.
-#[inline]
-pub fn same_tuples<'a>(x: Tuple<'a>, y: Tuple<'a>) -> bool {
-    x.len() == y.len() && same_elements(NESTED, x.elements(), y.elements())
-}
-/// Compares elements without parts first: most tuples that differ do so there.
-fn same_elements<'a>(depth: usize, x: &[Term<'a>], y: &[Term<'a>]) -> bool {
-    let mut deeper = false;
-    for (p, q) in x.iter().zip(y) {
-        if !p.same(*q) {
-            if p.is_immediate() || q.is_immediate() {
-                return false;
-            }
-            deeper = true;
-        }
-    }
-    !deeper || x.iter().zip(y).all(|(p, q)| p.same(*q) || same_to(depth, *p, *q))
-}
-
 fn rank(v: &View<'_>) -> u8 {
     match v {
         View::Small(_) | View::Big(_) | View::Float(_) => 0,
