@@ -37,23 +37,46 @@ pub(crate) fn two(hash: u32, x: u32, y: u32, by: u32) -> u32 {
 
 /// Jenkins' hash of bytes.
 pub fn block(bytes: &[u8], initial: u32) -> u32 {
-    let (mut a, mut b, mut c) = (K, K, initial);
-    let word = |s: &[u8], i: usize| {
-        (0..4).map(|j| s.get(i + j).map_or(0, |b| (*b as u32) << (8 * j))).sum::<u32>()
-    };
-    let mut chunks = bytes.chunks_exact(12);
-    for s in &mut chunks {
-        a = a.wrapping_add(word(s, 0));
-        b = b.wrapping_add(word(s, 4));
-        c = c.wrapping_add(word(s, 8));
-        (a, b, c) = mix3(a, b, c);
+    let mut hash = BlockHash::new(initial);
+    let (blocks, rest) = bytes.split_at(bytes.len() - bytes.len() % BlockHash::BYTES);
+    hash.add(blocks);
+    hash.finish(rest)
+}
+
+/// Jenkins' hash of bytes that are given in parts.
+pub(crate) struct BlockHash {
+    state: (u32, u32, u32),
+    len: usize,
+}
+
+impl BlockHash {
+    /// Bytes hashed at once.
+    pub const BYTES: usize = 12;
+
+    pub fn new(initial: u32) -> BlockHash {
+        BlockHash { state: (K, K, initial), len: 0 }
     }
-    let rest = chunks.remainder();
-    c = c.wrapping_add(bytes.len() as u32);
-    a = a.wrapping_add(word(rest, 0));
-    b = b.wrapping_add(word(rest, 4));
-    c = c.wrapping_add(word(rest, 8) << 8);
-    mix3(a, b, c).2
+    /// Adds whole blocks.
+    pub fn add(&mut self, bytes: &[u8]) {
+        let (mut a, mut b, mut c) = self.state;
+        for [x, y, z] in bytes.as_chunks::<4>().0.as_chunks::<3>().0 {
+            a = a.wrapping_add(u32::from_le_bytes(*x));
+            b = b.wrapping_add(u32::from_le_bytes(*y));
+            c = c.wrapping_add(u32::from_le_bytes(*z));
+            (a, b, c) = mix3(a, b, c);
+        }
+        self.state = (a, b, c);
+        self.len += bytes.len();
+    }
+    /// The hash, with the bytes behind the last whole block.
+    pub fn finish(self, rest: &[u8]) -> u32 {
+        let word = |i: usize| {
+            (0..4).map(|j| rest.get(i + j).map_or(0, |b| (*b as u32) << (8 * j))).sum::<u32>()
+        };
+        let (a, b, c) = self.state;
+        let c = c.wrapping_add((self.len + rest.len()) as u32);
+        mix3(a.wrapping_add(word(0)), b.wrapping_add(word(4)), c.wrapping_add(word(8) << 8)).2
+    }
 }
 
 fn mix3(mut a: u32, mut b: u32, mut c: u32) -> (u32, u32, u32) {

@@ -232,7 +232,20 @@ impl<'h> Bits<'h> {
         if let Some(b) = self.as_bytes() {
             return Cow::Borrowed(b);
         }
-        Cow::Owned((0..self.byte_size()).map(|i| self.byte(i)).collect())
+        let mut out = vec![0; self.byte_size()];
+        // Eight bytes at once while there is a byte behind them.
+        let words = (self.len / 8).min(self.bytes.len().saturating_sub(1)) / 8;
+        let (eights, _) = self.bytes.as_chunks::<8>();
+        let behind = self.bytes.iter().skip(8).step_by(8);
+        let (to, _) = out.as_chunks_mut::<8>();
+        for ((to, from), next) in to.iter_mut().zip(eights).zip(behind).take(words) {
+            let next = u64::from(*next) >> (8 - self.skip);
+            *to = (u64::from_be_bytes(*from) << self.skip | next).to_be_bytes();
+        }
+        for (i, to) in out.iter_mut().enumerate().skip(words * 8) {
+            *to = self.byte(i);
+        }
+        Cow::Owned(out)
     }
     /// Byte `i`; bits beyond the end are zero.
     pub fn byte(self, i: usize) -> u8 {

@@ -2,7 +2,7 @@
 //! the older `erlang:phash` ([`phash`]). Both walk a term's parts with a work list instead of
 //! recursion.
 
-use crate::hash::{block, k, two};
+use crate::hash::{block, k, two, BlockHash};
 use crate::{map, Atom, Bits, Ext, Fun, PidTerm, PortTerm, Ref, Term, Tuple, View};
 
 /// An atom's hash: `hashpjw` over its name, Latin-1 characters as one byte each.
@@ -39,6 +39,8 @@ enum Task<'h> {
         hash: u32,
         pairs: u32,
     },
+    /// The rest of a long bit string.
+    Bits(Bits<'h>, BlockHash),
 }
 
 /// `erlang:phash2/1` before its range is applied.
@@ -80,8 +82,10 @@ pub fn phash2_of_atoms(elements: &[Atom]) -> u32 {
 /// Bytes of a list that are hashed at once; a multiple of four.
 const RUN: usize = 64;
 
-/// Bytes of a binary that count as one step: OTP hashes twelve in one go.
-const BYTES_A_STEP: usize = 12;
+/// Bytes of a binary that count as one step.
+const BYTES_A_STEP: usize = BlockHash::BYTES;
+/// Longer binaries are hashed in several goes, each of up to so many bytes.
+const LONG_BYTES: usize = 256 * BYTES_A_STEP;
 
 /// Steps for the nodes of a large map, per pair, in tenths. A pair itself takes four.
 const NODES_A_PAIR: usize = 7;
@@ -105,12 +109,12 @@ impl<'h> Phash2<'h> {
                 self.todo.push(task);
                 return None;
             }
-            *steps = steps.saturating_sub(self.step(task));
+            *steps = steps.saturating_sub(self.step(task, *steps));
         }
         Some(self.hash)
     }
-    /// Does one thing, and returns its cost in steps.
-    fn step(&mut self, task: Task<'h>) -> usize {
+    /// Does one thing, and returns its cost in steps, of which there are so many left.
+    fn step(&mut self, task: Task<'h>, left: usize) -> usize {
         let mut cost = 1;
         match task {
             Task::Pair => {
@@ -122,7 +126,12 @@ impl<'h> Phash2<'h> {
                 self.pairs = outer;
             }
             Task::Tail(t) => (self.hash, cost) = list(t, self.hash, &mut self.todo),
+            Task::Bits(b, hash) => cost = self.long_bits(b, hash, left),
             Task::Term(t) => match t.view() {
+                View::Bits(b) if b.byte_size() > LONG_BYTES => {
+                    let hash = BlockHash::new(k(13).wrapping_add(self.hash));
+                    cost = self.long_bits(b, hash, left);
+                }
                 View::Cons(_) => (self.hash, cost) = list(t, self.hash, &mut self.todo),
                 View::Map(m) if m.len() > 0 => {
                     let before = two(self.hash, m.len() as u32, 0, k(16));
@@ -145,6 +154,30 @@ impl<'h> Phash2<'h> {
             },
         }
         cost
+    }
+    /// Hashes some more of a long bit string.
+    fn long_bits(&mut self, b: Bits<'h>, mut hash: BlockHash, left: usize) -> usize {
+        let whole = b.bit_len() / 8;
+        let go = left.clamp(1, LONG_BYTES / BYTES_A_STEP);
+        let steps = go.min(whole / BYTES_A_STEP);
+        let n = steps * BYTES_A_STEP;
+        hash.add(&b.slice(0, n * 8).to_bytes());
+        let rest = b.slice(n * 8, b.bit_len());
+        if whole - n >= BYTES_A_STEP {
+            self.todo.push(Task::Bits(rest, hash));
+        } else {
+            let bytes = rest.to_bytes();
+            self.hash = with_last_bits(hash.finish(&bytes[..whole - n]), rest, &bytes);
+        }
+        steps
+    }
+}
+
+/// Adds the bits behind the last whole byte to a hash.
+fn with_last_bits(hash: u32, b: Bits<'_>, bytes: &[u8]) -> u32 {
+    match (b.bit_len() / 8, b.bit_len() % 8) {
+        (_, 0) => hash,
+        (at, n) => two(hash, n as u32, (bytes[at] >> (8 - n)) as u32, k(15)),
     }
 }
 
@@ -230,13 +263,7 @@ fn bits(b: Bits<'_>, hash: u32) -> u32 {
         return con;
     }
     let bytes = b.to_bytes();
-    let (whole, rest) = (b.bit_len() / 8, b.bit_len() % 8);
-    let h = block(&bytes[..whole], con);
-    if rest == 0 {
-        h
-    } else {
-        two(h, rest as u32, (bytes[whole] >> (8 - rest)) as u32, k(15))
-    }
+    with_last_bits(block(&bytes[..b.bit_len() / 8], con), b, &bytes)
 }
 
 fn fun<'h>(f: Fun<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
