@@ -45,6 +45,8 @@ struct Comparison<'h> {
     common: usize,
     /// How many of them the current binary is known to share.
     agreed: usize,
+    /// The bytes of the first binary count while the second one is compared.
+    first_counted: bool,
 }
 impl SuspendedState for Comparison<'static> {
     type In<'h> = Comparison<'h>;
@@ -56,23 +58,28 @@ impl<'h> Comparison<'h> {
     fn begin(p: &'h Proc, list: Term<'h>) -> Result<Comparison<'h>, Raised> {
         let first = whole(p, list.as_cons().ok_or_else(|| p.badarg())?.head())?;
         let common = first.byte_size();
-        Ok(Comparison { list, first, rest: list, checked: false, common, agreed: 0 })
+        let (rest, checked, agreed, first_counted) = (list, false, 0, false);
+        Ok(Comparison { list, first, rest, checked, common, agreed, first_counted })
     }
-    /// Continues for `left` steps, of which each byte of each binary takes some. Returns the length once it is known.
+    /// Steps for a byte of the current binary.
+    fn steps_a_byte(&self) -> usize {
+        let release = kvik_release::current();
+        let first = !self.first_counted && release.counts_the_binary_compared_with();
+        release.steps_to_compare_a_byte() + first as usize
+    }
+    /// Continues for `left` steps, of which each byte of each binary takes some. Returns the length
+    /// once it is known.
     fn run(
         &mut self,
         p: &'h Proc,
         suffix: bool,
         left: &mut usize,
     ) -> Result<Option<usize>, Raised> {
-        let a_byte = kvik_release::current().steps_to_compare_a_byte();
         while *left > 0 {
             let Some(cell) = self.rest.as_cons() else {
                 match (self.rest.is_nil(), self.checked) {
                     (false, _) => return Err(p.badarg()),
                     (true, true) => {
-                        // The first binary's own bytes.
-                        *left = left.saturating_sub(self.common * a_byte);
                         return Ok(Some(self.common));
                     }
                     (true, false) => {
@@ -83,24 +90,25 @@ impl<'h> Comparison<'h> {
                 continue;
             };
             let b = whole(p, cell.head())?;
-            let compared = match self.checked {
-                false => {
-                    self.common = self.common.min(b.byte_size());
-                    0
-                }
-                true => self.compare(&b, suffix),
-            };
+            let mut steps = A_BINARY;
+            if self.checked {
+                let a_byte = self.steps_a_byte();
+                steps += self.compare(&b, suffix, *left / a_byte + 1) * a_byte;
+            } else {
+                self.common = self.common.min(b.byte_size());
+            }
             if self.agreed == self.common || !self.checked {
                 (self.rest, self.agreed) = (cell.tail(), 0);
+                self.first_counted = self.checked;
             }
-            *left = left.saturating_sub(compared * a_byte + A_BINARY);
+            *left = left.saturating_sub(steps);
         }
         Ok(None)
     }
-    /// Compares the next block; returns how many bytes agree. A mismatch lowers `common` to the bytes that
-    /// agree.
-    fn compare(&mut self, b: &Bits<'h>, suffix: bool) -> usize {
-        let n = BLOCK.min(self.common - self.agreed);
+    /// Compares the next block, of up to `most` bytes; returns how many bytes agree. A mismatch lowers
+    /// `common` to the bytes that agree.
+    fn compare(&mut self, b: &Bits<'h>, suffix: bool, most: usize) -> usize {
+        let n = BLOCK.min(most).min(self.common - self.agreed);
         let block = |b: &Bits<'h>| {
             let at = if suffix { b.byte_size() - self.agreed - n } else { self.agreed };
             b.slice(at * 8, n * 8).to_bytes()

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kvik_heap::arith::{integer_value, max_bits};
+use kvik_heap::arith::{integer_value, max_bits, operation_cost};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::atom::AtomError;
 use kvik_term::{am, Atom, Term, View};
@@ -154,6 +154,40 @@ impl NoInteger {
     }
 }
 
+/// Digits of that base that a small integer holds for sure.
+fn digits_per_small(base: u32) -> usize {
+    (59.0 / f64::from(base).log2()) as usize
+}
+
+/// Charges what OTP's Erlang code takes to read a large integer from 27 on: it reads as many digits as
+/// a small integer holds at once, and combines pairs of those numbers until there is one.
+fn charge_reading(p: &Proc, digits: usize, base: u32) {
+    let at_once = digits_per_small(base);
+    if !kvik_release::current().reads_large_integers_in_erlang() || digits <= at_once {
+        return;
+    }
+    let bits = f64::from(base).log2() * at_once as f64;
+    let mut numbers = digits.div_ceil(at_once);
+    let mut cost = 12 + 4 * numbers as u64;
+    // Small integers that a number is combined of.
+    let mut parts = 1.0;
+    while numbers > 1 {
+        let words = (parts * bits / 64.0).ceil() as u64;
+        let product = if parts == 1.0 { 0 } else { operation_cost(words * words) };
+        let pairs = numbers as u64 / 2;
+        (numbers, parts) = (numbers.div_ceil(2), parts * 2.0);
+        // The square of the factor is the next one.
+        cost += 3 + (pairs + (numbers > 1) as u64) * product;
+    }
+    p.heap.bump_reductions(cost as i64);
+}
+/// The same where the digits are those of a list, of which it first makes a binary.
+fn charge_reading_list(p: &Proc, chars: usize, base: u32) {
+    if kvik_release::current().reads_large_integers_in_erlang() && chars > digits_per_small(base) {
+        p.heap.bump_reductions(2 * (chars as i64 / 8 + 1) + 1);
+    }
+}
+
 /// Parses an optional sign and at least one digit of the base.
 fn parse_integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Result<Term<'h>, NoInteger> {
     let (negative, digits) = match s {
@@ -166,11 +200,9 @@ fn parse_integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Result<Term<'h>, NoInt
     }
     let zeros = digits.iter().take_while(|c| **c == b'0').count();
     let significant = &digits[zeros..];
+    charge_reading(p, significant.len(), base);
     if let Some(i) = parse_i64(significant, base) {
         return Ok(p.heap.integer(if negative { -i } else { i }));
-    }
-    if kvik_release::current().counts_digits() {
-        p.heap.bump_reductions(digits.len() as i64 / 8);
     }
     if significant.len() <= PARSED_AT_ONCE {
         let parsed = p.heap.parse_integer(negative, significant, base);
@@ -338,7 +370,10 @@ fn list_to_integer_and_rest<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         let sign = matches!(s.first(), Some(b'-' | b'+')) as usize;
         sign + s[sign..].iter().take_while(|c| (**c as char).is_digit(base)).count()
     };
-    let found = prefix(p, a[0], length, |s| integer(p, s, base))?;
+    let found = prefix(p, a[0], length, |s| {
+        charge_reading_list(p, s.len(), base);
+        integer(p, s, base)
+    })?;
     // Callers of this BIF expect the bare atom of `{error, Why}`.
     Ok(match found.as_tuple_n::<2>() {
         Some([error, why]) if error.is_atom(am::error) => why,

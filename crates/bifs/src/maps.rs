@@ -196,9 +196,12 @@ fn merge<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
                     Merging::Few { from: map::iter(x), into: a[1], missing: true }
                 }
                 (_, n, o) => {
-                    bump(p, n + o);
                     if let Some(t) = merge_flat(p, x, y) {
                         return Ok(t);
+                    }
+                    // Two small maps cost nothing.
+                    if !(x.is_flat() && y.is_flat()) {
+                        bump(p, n + o);
                     }
                     let pairs = map::iter(x).filter(|(k, _)| !map::contains(y, *k));
                     return Ok(p.heap.map_of_unique(pairs.chain(map::iter(y)).collect()));

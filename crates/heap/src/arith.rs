@@ -11,6 +11,16 @@ use crate::big_build::FEW_WORDS;
 use crate::{digits, Heap};
 
 /// Why an operation has no result.
+/// Reductions of an operation on large integers that works on so many words.
+#[inline(always)]
+pub fn operation_cost(words: u64) -> u64 {
+    match WORDS_PER_REDUCTION.load(Relaxed) {
+        0 => 0,
+        per if words < per => 1,
+        per => (words / per + 1).min(MAX_CHARGE),
+    }
+}
+
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ArithError {
     /// `badarith`
@@ -124,10 +134,9 @@ impl Heap {
     /// least is large.
     #[inline(always)]
     fn charge(&self, words: u64) {
-        let per = WORDS_PER_REDUCTION.load(Relaxed);
-        if per != 0 {
-            let n = if words < per { 1 } else { (words / per + 1).min(MAX_CHARGE) };
-            self.bump_reductions(n as i64);
+        match operation_cost(words) {
+            0 => {}
+            n => self.bump_reductions(n as i64),
         }
     }
     /// `+ - *`

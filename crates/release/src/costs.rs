@@ -55,8 +55,8 @@ impl Release {
     pub fn has_slow_md5(&self) -> bool {
         self.number < 29
     }
-    /// Whether reading a large integer costs reductions.
-    pub fn counts_digits(&self) -> bool {
+    /// Whether OTP reads large integers in Erlang code.
+    pub fn reads_large_integers_in_erlang(&self) -> bool {
         self.number >= 27
     }
     pub fn iovec_cost(&self) -> &'static IovecCost {
@@ -65,6 +65,11 @@ impl Release {
         } else {
             &IOVEC_COST
         }
+    }
+    /// Whether `list_to_bitstring/1` waits for its next turn if few reductions are left, as
+    /// `list_to_binary/1` does in each release.
+    pub fn puts_off_joining_bits(&self) -> bool {
+        self.number >= 27
     }
     /// Whether the end of a list counts like a cell when an I/O list is read.
     pub fn counts_ends_of_io_lists(&self) -> bool {
@@ -86,10 +91,14 @@ impl Release {
     /// reduction.
     pub fn steps_to_compare_a_byte(&self) -> usize {
         if self.number >= 27 {
-            4
+            8
         } else {
             1
         }
+    }
+    /// Whether the binary that it compares the others with counts too.
+    pub fn counts_the_binary_compared_with(&self) -> bool {
+        self.number < 27
     }
     /// Bytes that `binary:copy/2` copies for a reduction.
     pub fn bytes_copied_a_reduction(&self) -> usize {
