@@ -2,6 +2,7 @@
 //! information are in this folder.
 
 mod info;
+mod insert;
 mod options;
 mod rows;
 mod select;
@@ -26,7 +27,8 @@ use kvik_term::{am, Term};
 
 use crate::process::{in_next_turn, Found};
 
-pub const BIFS: &[&[BifEntry]] = &[TABLES, info::BIFS, rows::BIFS, select::BIFS, update::BIFS];
+pub const BIFS: &[&[BifEntry]] =
+    &[TABLES, info::BIFS, insert::BIFS, rows::BIFS, select::BIFS, update::BIFS];
 
 const TABLES: &[BifEntry] = &[
     bif!("ets", "new", 2, new_2),

@@ -80,13 +80,8 @@ impl CooperativeOperation {
     pub fn bury() -> CooperativeOperation {
         CooperativeOperation(Operation::Bury(0))
     }
-    /// True when done.
-    pub(crate) fn run(
-        &mut self,
-        store: &mut Store,
-        hold: IterationHold,
-        steps: &mut usize,
-    ) -> bool {
+    /// Continues for so many steps. True when done.
+    pub fn run(&mut self, store: &mut Store, hold: IterationHold, steps: &mut usize) -> bool {
         match &mut self.0 {
             Operation::Insert(i) => i.run(store, hold, steps),
             Operation::Bury(from) => match store {
@@ -121,7 +116,10 @@ impl Insertion {
                     return true;
                 }
                 Some(_) if self.refused => {}
-                Some(object) => store.put_owned(object, hold),
+                Some(object) => {
+                    let passed = store.put_owned(object, hold);
+                    *steps = steps.saturating_sub(passed);
+                }
             }
         }
         false

@@ -18,5 +18,5 @@ pub use cooperative::{CooperativeOperation, InsertOutcome};
 pub use deferred_free::DeferredFree;
 pub use kind::{IterationHold, TableKind};
 pub use registry::{find, process_exits, TableRef};
-pub use store::Store;
+pub use store::{PutOutcome, Store};
 pub use table::{Access, Heir, Protection, Refusal, StoppedWalk, Table, TableOptions, TableState};

@@ -12,6 +12,7 @@ use kvik_term::Term;
 use smallvec::SmallVec;
 
 use crate::kind::{IterationHold, TableKind};
+use crate::store::PutOutcome;
 use crate::{hash, order};
 
 /// Buckets of an empty table, and size of the first segment.
@@ -191,21 +192,22 @@ impl LinearHash {
         }
     }
 
-    /// False if `only_new` is set and the key exists.
-    pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: IterationHold) -> bool {
+    /// Not inserted if `only_new` is set and the key exists.
+    pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: IterationHold) -> PutOutcome {
+        let done = |passed| PutOutcome { inserted: true, passed };
         if self.kind == TableKind::DuplicateBag && !only_new {
-            self.put_owned(OwnedTerm::new(object), hold);
-            return true;
+            return done(self.put_owned(OwnedTerm::new(object), hold));
         }
         let key = key_of(object, self.keypos);
         let hash = hash::of_key(key);
         let (b, span) = self.span_hashed(key, hash);
         let live = self.buckets[b][span.clone()].iter().any(|r| !r.is_dead());
         if only_new && live {
-            return false;
+            return PutOutcome { inserted: false, passed: 0 };
         }
-        if self.kind == TableKind::Bag && self.revive(b, &span, object) {
-            return true;
+        let (there, passed) = self.revive(b, &span, object);
+        if there {
+            return done(passed);
         }
         if self.kind == TableKind::Set && !span.is_empty() {
             let row = &mut self.buckets[b][span.start];
@@ -216,13 +218,13 @@ impl LinearHash {
                 row.replace(OwnedTerm::new(object));
                 self.words += row.words();
             }
-            return true;
+            return done(0);
         }
         self.insert(b, span.end, OwnedTerm::new(object), hash, hold);
-        true
+        done(passed)
     }
-    /// Like `put`, with an object that is already copied.
-    pub fn put_owned(&mut self, object: OwnedTerm, hold: IterationHold) {
+    /// Like `put`, with an object that is already copied; how many it passed.
+    pub fn put_owned(&mut self, object: OwnedTerm, hold: IterationHold) -> usize {
         let key = key_of(object.term(), self.keypos);
         let hash = hash::of_key(key);
         if self.kind == TableKind::Set {
@@ -233,19 +235,22 @@ impl LinearHash {
                 self.words -= row.words();
                 row.replace(object);
                 self.words += row.words();
-                return;
+                return 0;
             }
-            return self.insert(b, 0, object, hash, hold);
+            self.insert(b, 0, object, hash, hold);
+            return 0;
         }
         if self.kind == TableKind::DuplicateBag {
             let (b, at) = self.newest(key, hash);
-            return self.insert(b, at, object, hash, hold);
+            self.insert(b, at, object, hash, hold);
+            return 0;
         }
         let (b, span) = self.span_hashed(key, hash);
-        if self.kind == TableKind::Bag && self.revive(b, &span, object.term()) {
-            return;
+        let (there, passed) = self.revive(b, &span, object.term());
+        if !there {
+            self.insert(b, span.end, object, hash, hold);
         }
-        self.insert(b, span.end, object, hash, hold);
+        passed
     }
     fn insert(&mut self, b: usize, at: usize, object: OwnedTerm, hash: u32, hold: IterationHold) {
         let Some(row) = StoredRow::new(object, hash) else { return };
@@ -256,18 +261,28 @@ impl LinearHash {
             self.grow();
         }
     }
-    /// A bag holds an object once: finds an equal one, and revives it if it is marked dead.
-    fn revive(&mut self, b: usize, span: &std::ops::Range<usize>, object: Term<'_>) -> bool {
+    /// A bag holds an object once: finds an equal one, and revives it if it is marked dead. Whether
+    /// there is one, and how many objects were passed, from the newest on.
+    fn revive(
+        &mut self,
+        b: usize,
+        span: &std::ops::Range<usize>,
+        object: Term<'_>,
+    ) -> (bool, usize) {
+        if self.kind != TableKind::Bag {
+            return (false, 0);
+        }
         let rows = &mut self.buckets[b];
-        let Some(i) = span.clone().find(|i| order::same(rows[*i].object(), object)) else {
-            return false;
+        let Some(i) = span.clone().rev().find(|i| order::same(rows[*i].object(), object)) else {
+            return (false, span.len());
         };
+        let passed = span.end - 1 - i;
         if rows[i].is_dead() {
             rows[i].revive();
             self.items += 1;
             rows[i..span.end].rotate_left(1);
         }
-        true
+        (true, passed)
     }
 
     /// Removes the live objects of a key that `which` selects; returns how many.

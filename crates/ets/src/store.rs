@@ -13,6 +13,14 @@ pub enum Store {
     Tree(Tree),
 }
 
+/// What an insertion did.
+pub struct PutOutcome {
+    /// False if the key had to be new and was not.
+    pub inserted: bool,
+    /// Objects of the key that were not the one to be inserted, in a bag.
+    pub passed: usize,
+}
+
 impl Store {
     pub fn len(&self) -> usize {
         match self {
@@ -60,17 +68,20 @@ impl Store {
             Store::Tree(t) => t.change(key, i, f),
         }
     }
-    pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: IterationHold) -> bool {
+    pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: IterationHold) -> PutOutcome {
         match self {
             Store::Hash(h) => h.put(object, only_new, hold),
-            Store::Tree(t) => t.put(object, only_new),
+            Store::Tree(t) => PutOutcome { inserted: t.put(object, only_new), passed: 0 },
         }
     }
-    /// Inserts an object that is already copied.
-    pub fn put_owned(&mut self, object: OwnedTerm, hold: IterationHold) {
+    /// Inserts an object that is already copied; how many objects of its key it passed in a bag.
+    pub fn put_owned(&mut self, object: OwnedTerm, hold: IterationHold) -> usize {
         match self {
             Store::Hash(h) => h.put_owned(object, hold),
-            Store::Tree(t) => t.put_owned(object),
+            Store::Tree(t) => {
+                t.put_owned(object);
+                0
+            }
         }
     }
     pub fn erase(&mut self, key: Term<'_>, hold: IterationHold) {

@@ -135,11 +135,11 @@ fn run(kind: TableKind, seed: u64) {
         match n.below(8) {
             0..=2 => {
                 let o = object(&h, &mut n);
-                assert_eq!(s.store.put(o, false, hold), model.put(o, false));
+                assert_eq!(s.store.put(o, false, hold).inserted, model.put(o, false));
             }
             3 => {
                 let o = object(&h, &mut n);
-                assert_eq!(s.store.put(o, true, hold), model.put(o, true));
+                assert_eq!(s.store.put(o, true, hold).inserted, model.put(o, true));
             }
             4 => {
                 let o = object(&h, &mut n);

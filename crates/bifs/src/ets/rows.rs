@@ -1,22 +1,14 @@
-//! Objects by key: insert, look up, delete, and walks from key to key.
+//! Objects by key: look up, delete, and walks from key to key.
 
-use std::sync::Arc;
-
-use kvik_ets::linear_hash::key_of;
-use kvik_ets::{
-    cooperative, order, registry, Access, CooperativeOperation, InsertOutcome, Store, Table,
-    TableKind, TableState,
-};
-use kvik_heap::{OwnedTerm, SuspendedState};
+use kvik_ets::{order, Access, CooperativeOperation, Store, Table, TableKind, TableState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_sync::pin;
 use kvik_term::{am, Term, View};
 
+use super::insert::is_object;
 use super::{free, help, read, table, write, Freeing};
 
 pub const BIFS: &[BifEntry] = &[
-    bif!("ets", "insert", 2, insert_2),
-    bif!("ets", "insert_new", 2, insert_new_2),
     bif!("ets", "lookup", 2, lookup_2),
     bif!("ets", "lookup_element", 3, lookup_element_3),
     bif!("ets", "lookup_element", 4, lookup_element_4, since 26),
@@ -38,140 +30,6 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "ets_raw_next", 2, raw_next_2),
     bif!("erts_internal", "ets_lookup_binary_info", 2, binary_info_2),
 ];
-
-/// Whether the term is an object that the table can hold.
-pub(super) fn is_object(t: Term<'_>, keypos: usize) -> bool {
-    t.as_tuple().is_some_and(|t| t.len() >= keypos)
-}
-
-fn insert_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    insert(p, a, false)
-}
-fn insert_new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    insert(p, a, true)
-}
-/// OTP inserts lists of up to this length in order. Longer lists, and lists for bags, it copies
-/// first so that it can yield, which reverses them in releases before 27.
-const IN_ORDER: usize = 32_000;
-
-/// Whether a list of that many objects is inserted in order.
-fn in_order(kind: TableKind, objects: usize) -> bool {
-    kvik_release::current().inserts_copied_lists_in_order()
-        || kind != TableKind::Bag && objects <= IN_ORDER
-}
-
-/// Inserts one object, or a list of objects atomically.
-fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
-    let [id, what] = *a else { return Err(p.badarg()) };
-    if what.is_list() {
-        if let Some(i) = p.resumed::<Inserting<'static>>() {
-            return i.run(p, id, only_new);
-        }
-    }
-    let pin = pin();
-    let t = table(p, id, &pin)?;
-    // Longer lists are copied first, over several time slices.
-    let at_once = p.steps(cooperative::STEPS_PER_REDUCTION) / (INSERTED + only_new as usize);
-    if what.is_list() && what.list().nth(at_once).is_some() {
-        drop(write(p, &t, Access::Write)?);
-        return Inserting::Copying { rest: what, objects: Vec::new() }.run(p, id, only_new);
-    }
-    let mut s = write(p, &t, Access::Write)?;
-    let (keypos, hold) = (t.options.keypos, t.hold());
-    if !what.is_list() {
-        if !is_object(what, keypos) {
-            return Err(p.badarg());
-        }
-        return Ok(Term::bool(s.store.put(what, only_new, hold)));
-    }
-    let mut objects = what.list_to_vec().ok_or_else(|| p.badarg())?;
-    if !objects.iter().all(|o| is_object(*o, keypos)) {
-        return Err(p.badarg());
-    }
-    if only_new && objects.iter().any(|o| s.store.contains(key_of(*o, keypos))) {
-        return Ok(Term::bool(false));
-    }
-    if !in_order(t.options.kind, objects.len()) {
-        objects.reverse();
-    }
-    let steps = objects.len() * (INSERTED + only_new as usize);
-    p.heap.bump_reductions((steps / cooperative::STEPS_PER_REDUCTION) as i64);
-    for o in objects {
-        s.store.put(o, false, hold);
-    }
-    Ok(Term::bool(true))
-}
-
-/// Steps for an object of a list: one that is inserted at once, one more if its key must be new, and
-/// one that is copied first, as in OTP.
-const INSERTED: usize = 3;
-const COPIED: usize = 2;
-
-/// A long list being copied; then its insertion, which continues even if the table is renamed.
-enum Inserting<'h> {
-    Copying { rest: Term<'h>, objects: Vec<OwnedTerm> },
-    Begun(Arc<Table>, InsertOutcome),
-}
-impl SuspendedState for Inserting<'static> {
-    type In<'h> = Inserting<'h>;
-}
-
-impl<'h> Inserting<'h> {
-    fn run(self, p: &'h Proc, id: Term<'h>, only_new: bool) -> BifResult<'h> {
-        match self {
-            Inserting::Copying { rest, objects } => copy_long(p, id, (rest, objects), only_new),
-            Inserting::Begun(t, outcome) => {
-                if outcome.get().is_none() {
-                    help(p, &t).map_err(|_| {
-                        let begun = Inserting::Begun(t.clone(), outcome.clone());
-                        p.again::<Inserting<'static>>(begun, None)
-                    })?;
-                }
-                Ok(Term::bool(outcome.get().unwrap_or(true)))
-            }
-        }
-    }
-}
-
-fn copy_long<'h>(
-    p: &'h Proc,
-    id: Term<'h>,
-    (mut rest, mut objects): (Term<'h>, Vec<OwnedTerm>),
-    only_new: bool,
-) -> BifResult<'h> {
-    let pin = pin();
-    let t = kvik_ets::find(id, &pin).map_err(|r| p.badarg_because(r.atom()))?;
-    if t.is_busy() && help(p, &t).is_err() {
-        return Err(p.again::<Inserting<'static>>(Inserting::Copying { rest, objects }, None));
-    }
-    let mut left = p.steps(cooperative::STEPS_PER_REDUCTION);
-    while let (Some(c), 1..) = (rest.as_cons(), left) {
-        if !is_object(c.head(), t.options.keypos) {
-            return Err(p.badarg());
-        }
-        let object = OwnedTerm::new(c.head());
-        left = left.saturating_sub(COPIED);
-        objects.push(object);
-        rest = c.tail();
-    }
-    p.steps_left(left, cooperative::STEPS_PER_REDUCTION);
-    if rest.as_cons().is_some() {
-        return Err(p.again::<Inserting<'static>>(Inserting::Copying { rest, objects }, None));
-    }
-    if !rest.is_nil() {
-        return Err(p.badarg());
-    }
-    // The operation takes them from the end.
-    if in_order(t.options.kind, objects.len()) {
-        objects.reverse();
-    }
-    let mut s = write(p, &t, Access::Write)?;
-    let shared = registry::by_id(t.id).ok_or_else(|| p.badarg_because(am::id))?;
-    let (pending, outcome) = CooperativeOperation::insert(objects, t.options.keypos, only_new);
-    t.begin(&mut s, pending);
-    drop(s);
-    Err(p.again::<Inserting<'static>>(Inserting::Begun(shared, outcome), None))
-}
 
 /// Copies of objects, as a list.
 fn copies<'h>(p: &'h Proc, objects: &[Term<'_>]) -> Term<'h> {
