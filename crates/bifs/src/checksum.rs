@@ -8,7 +8,7 @@ use kvik_proc::sched::REDUCTIONS;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{Bits, Term};
 
-use crate::iolist::{BadList, IoListPiece, Pieces};
+use crate::iolist::{BadList, IoListPiece, Pieces, CELLS_WITHOUT_PIECE};
 use crate::md5::Md5;
 
 pub const BIFS: &[BifEntry] = &[
@@ -116,6 +116,10 @@ impl<S> Summing<'_, S> {
                 }
                 Some(IoListPiece::Bits(b, _)) if !b.is_binary() => return Err(BadList),
                 Some(IoListPiece::Bits(b, _)) => self.binary = Some((b, 0)),
+                Some(IoListPiece::Nothing) => {
+                    pieces = pieces.saturating_sub(CELLS_WITHOUT_PIECE);
+                    continue;
+                }
                 None => {}
             }
             add(&mut self.sum, &self.bytes);

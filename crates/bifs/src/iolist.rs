@@ -6,11 +6,12 @@ use kvik_proc::sched::REDUCTIONS;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Bits, Export, Term, View};
 
+use crate::iolist_join::{Joining, JoiningOf};
+
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "list_to_binary", 1, list_to_binary_1),
     bif!("erlang", "iolist_to_binary", 1, iolist_to_binary_1),
     bif!("erlang", "iolist_size", 1, iolist_size_1),
-    bif!("erlang", "list_to_bitstring", 1, list_to_bitstring_1),
     bif!("erlang", "bitstring_to_list", 1, bitstring_to_list_1),
     bif!("erlang", "binary_to_list", 1, binary_to_list_1),
     bif!("erlang", "binary_to_list", 3, binary_to_list_3),
@@ -26,13 +27,18 @@ pub struct BadList;
 pub enum IoListPiece<'h> {
     Byte(u8),
     Bits(Bits<'h>, Term<'h>),
+    /// [`CELLS_WITHOUT_PIECE`] cells held no piece.
+    Nothing,
 }
+
+/// Cells of empty or nested lists after which `Pieces` comes back without a piece, so that its caller
+/// can count them.
+pub const CELLS_WITHOUT_PIECE: usize = 64;
 
 /// Iterates over the pieces of an I/O list (or a lone binary); ends at the first invalid one.
 pub struct Pieces<'h> {
     at: Term<'h>,
     later: Vec<Term<'h>>,
-    seen: Seen,
     /// Whether this is a list in another one, of which the rest may be empty.
     nested: bool,
 }
@@ -41,13 +47,15 @@ pub struct Pieces<'h> {
 #[derive(Copy, Clone, Default)]
 struct Seen {
     cells: usize,
-    /// Ends of lists.
+    /// Nested lists with nothing behind them in their list.
+    empty_rests: usize,
+    /// Other ends of lists.
     ends: usize,
 }
 
 impl<'h> Pieces<'h> {
     pub fn of(t: Term<'h>) -> Pieces<'h> {
-        Pieces { at: t, later: Vec::new(), seen: Seen::default(), nested: false }
+        Pieces { at: t, later: Vec::new(), nested: false }
     }
     /// Whether there is nothing left, not even an empty rest.
     pub fn is_empty(&self) -> bool {
@@ -60,18 +68,15 @@ impl<'h> Iterator for Pieces<'h> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
+        for _ in 0..CELLS_WITHOUT_PIECE {
             if let Some(c) = self.at.as_cons() {
                 let (head, tail) = (c.head(), c.tail());
                 self.at = tail;
-                self.seen.cells += 1;
                 if let Some(i) = head.as_small() {
                     return Some(u8::try_from(i).map(IoListPiece::Byte).map_err(|_| BadList));
                 }
                 if head.as_cons().is_some() {
-                    if tail.is_nil() {
-                        self.seen.ends += 1;
-                    } else {
+                    if !tail.is_nil() {
                         self.later.push(tail);
                     }
                     self.nested = true;
@@ -82,7 +87,6 @@ impl<'h> Iterator for Pieces<'h> {
                     return Some(Err(BadList));
                 }
             } else if self.at.is_nil() {
-                self.seen.ends += 1;
                 self.at = self.later.pop()?;
                 self.nested = !self.later.is_empty();
             } else {
@@ -90,15 +94,30 @@ impl<'h> Iterator for Pieces<'h> {
                 return Some(t.as_bits().map(|b| IoListPiece::Bits(b, t)).ok_or(BadList));
             }
         }
+        Some(Ok(IoListPiece::Nothing))
     }
 }
 
-/// Visits each piece without stopping, faster than `Pieces`.
+/// Why a list was not visited to its end.
+enum Stopped {
+    BadList,
+    /// There is more than the visitor takes.
+    Long,
+}
+impl From<BadList> for Stopped {
+    fn from(_: BadList) -> Stopped {
+        Stopped::BadList
+    }
+}
+
+/// Visits each piece without stopping, faster than `Pieces`, unless empty and nested lists come after
+/// that many cells.
 #[inline]
 fn each_piece<'h>(
     t: Term<'h>,
-    mut visit: impl FnMut(IoListPiece<'h>) -> Result<(), BadList>,
-) -> Result<Seen, BadList> {
+    most_cells: usize,
+    mut visit: impl FnMut(IoListPiece<'h>) -> Result<(), Stopped>,
+) -> Result<Seen, Stopped> {
     let (mut at, mut later) = (t, Vec::new());
     let mut seen = Seen::default();
     loop {
@@ -108,17 +127,24 @@ fn each_piece<'h>(
             seen.cells += 1;
             if let Some(i) = head.as_small() {
                 visit(IoListPiece::Byte(u8::try_from(i).map_err(|_| BadList)?))?;
-            } else if let Some(b) = head.as_bits() {
+                continue;
+            }
+            if let Some(b) = head.as_bits() {
                 visit(IoListPiece::Bits(b, head))?;
-            } else if let View::Cons(_) = head.view() {
+                continue;
+            }
+            if seen.cells >= most_cells {
+                return Err(Stopped::Long);
+            }
+            if let View::Cons(_) = head.view() {
                 if at.is_nil() {
-                    seen.ends += 1;
+                    seen.empty_rests += 1;
                 } else {
                     later.push(at);
                 }
                 at = head;
             } else if !head.is_nil() {
-                return Err(BadList);
+                return Err(Stopped::BadList);
             }
         }
         if !at.is_nil() {
@@ -134,8 +160,7 @@ fn each_piece<'h>(
 
 /// Steps of a conversion to a binary per reduction: OTP takes eight for the size, and eight to copy.
 /// A step is a cell, or the end of a list where that counts, or some bytes.
-const JOINED: usize = 4;
-const BYTES_A_STEP: usize = 64;
+pub(crate) const JOINED: usize = 4;
 
 /// With fewer reductions left a conversion works as if it had so many, and with very few it waits for
 /// its next turn, as in OTP.
@@ -150,7 +175,7 @@ impl SuspendedState for Waiting {
 
 /// Puts off a conversion that `waits` if it begins with very few reductions left. To be called in any
 /// case: it takes the state back.
-fn begin(p: &Proc, waits: bool) -> Result<(), Raised> {
+pub(crate) fn begin(p: &Proc, waits: bool) -> Result<(), Raised> {
     let waited = p.resumed::<Waiting>().is_some();
     if waited || !waits || p.heap.reductions_left() > VERY_FEW || p.heap.is_suspended() {
         return Ok(());
@@ -158,70 +183,27 @@ fn begin(p: &Proc, waits: bool) -> Result<(), Raised> {
     p.give_up_turn();
     Err(p.again::<Waiting>(Waiting, None))
 }
-fn enough(p: &Proc) -> usize {
+pub(crate) fn enough(p: &Proc) -> usize {
     p.heap.reductions_left().max(ENOUGH) as usize
 }
 
 impl Seen {
     fn steps(self) -> usize {
+        let cells = self.cells + self.empty_rests;
         match kvik_release::current().counts_ends_of_io_lists() {
-            true => self.cells + self.ends,
-            false => self.cells,
+            true => cells + self.ends,
+            false => cells,
         }
     }
 }
 
-/// Reductions for a conversion to a binary of `size` bytes: one pass for the size, one to copy.
-/// `copied`: units of 32 bytes in binaries.
-fn conversion_cost(seen: Seen, size: usize, copied: usize) -> usize {
-    let steps = seen.steps();
+/// Reductions for a conversion of that many steps to a binary of `size` bytes: one pass for the size,
+/// one to copy. `copied`: units of 32 bytes in binaries.
+pub(crate) fn conversion_cost(steps: usize, size: usize, copied: usize) -> usize {
     match kvik_release::current().counts_ends_of_io_lists() {
         true => steps.div_ceil(8) + (steps + copied).div_ceil(8),
         false => 2 * steps.div_ceil(8) + size / 256,
     }
-}
-
-/// State of reading an I/O list, and the result so far.
-struct Reading<'h> {
-    pieces: Pieces<'h>,
-    bytes: Vec<u8>,
-    /// Bytes or bits, depending on the caller.
-    len: usize,
-}
-impl SuspendedState for Reading<'static> {
-    type In<'h> = Reading<'h>;
-}
-
-/// Visits each piece; suspends the BIF at the end of each time slice.
-fn read<'h>(
-    p: &'h Proc,
-    t: Term<'h>,
-    resumed: Option<Reading<'h>>,
-    mut visit: impl FnMut(&mut Reading<'h>, IoListPiece<'h>) -> Result<(), BadList>,
-) -> Result<Reading<'h>, Raised> {
-    let mut r =
-        resumed.unwrap_or_else(|| Reading { pieces: Pieces::of(t), bytes: Vec::new(), len: 0 });
-    let mut left = p.steps(JOINED);
-    while left > 0 {
-        let before = r.bytes.len();
-        let seen = std::mem::take(&mut r.pieces.seen);
-        left = left.saturating_sub(seen.steps());
-        let Some(piece) = r.pieces.next() else {
-            // Each of the two passes of OTP counts a part of a reduction as one.
-            let steps = p.steps(JOINED) - left;
-            p.heap.bump_reductions((2 * steps.div_ceil(2 * JOINED)) as i64);
-            return Ok(r);
-        };
-        if piece.and_then(|piece| visit(&mut r, piece)).is_err() {
-            return Err(p.badarg());
-        }
-        left = left.saturating_sub(r.bytes.len().saturating_sub(before) / BYTES_A_STEP);
-    }
-    p.steps_left(0, JOINED);
-    Err(p.again::<Reading<'static>>(r, Some(shown())))
-}
-fn resumed(p: &Proc) -> Option<Reading<'_>> {
-    p.resumed::<Reading<'static>>()
 }
 
 /// The bytes of an I/O list. Bit strings of partial bytes are an error.
@@ -238,16 +220,18 @@ fn push(out: &mut Vec<u8>, piece: IoListPiece<'_>) -> Result<(), BadList> {
         IoListPiece::Byte(b) => out.push(b),
         IoListPiece::Bits(b, _) if b.is_binary() => out.extend_from_slice(&b.to_bytes()),
         IoListPiece::Bits(..) => return Err(BadList),
+        IoListPiece::Nothing => {}
     }
     Ok(())
 }
 
 /// Gathers the bytes of an I/O list that was already checked.
 fn gather(t: Term<'_>, g: &mut Gather) {
-    let _ = each_piece(t, |piece| {
+    let _ = each_piece(t, usize::MAX, |piece| {
         match piece {
             IoListPiece::Byte(b) => g.push_byte(b),
             IoListPiece::Bits(b, _) => g.push(&b.to_bytes()),
+            IoListPiece::Nothing => {}
         }
         Ok(())
     });
@@ -257,9 +241,12 @@ fn gather(t: Term<'_>, g: &mut Gather) {
 /// is at least half of the storage that it keeps alive.
 const SHARED: usize = 512;
 
-/// The bytes of an I/O list, read over as many time slices as necessary.
+/// The bytes of an I/O list, read over as many time slices as necessary. Costs nothing in the first.
 pub(crate) fn bytes_in_turns<'h>(p: &'h Proc, t: Term<'h>) -> Result<Vec<u8>, Raised> {
-    Ok(read(p, t, resumed(p), |r, piece| push(&mut r.bytes, piece))?.bytes)
+    let resumed = p.resumed::<JoiningOf<Writer>>();
+    let j = resumed.unwrap_or_else(|| Joining::new(t, Writer::default()));
+    let (out, _) = j.go_on(p, p.steps(JOINED))?;
+    Ok(out.bytes().to_vec())
 }
 
 /// The size of a piece, which must be whole bytes.
@@ -268,109 +255,25 @@ fn byte_len(piece: &IoListPiece<'_>) -> Result<usize, BadList> {
         IoListPiece::Byte(_) => Ok(1),
         IoListPiece::Bits(b, _) if b.is_binary() => Ok(b.byte_size()),
         IoListPiece::Bits(..) => Err(BadList),
-    }
-}
-
-/// State of converting an I/O list to a binary.
-struct Joining<'h> {
-    at: Term<'h>,
-    later: Vec<Term<'h>>,
-    /// A long binary that is partly copied, and the number of bytes copied.
-    part: Option<(Term<'h>, usize)>,
-    out: Writer,
-}
-impl SuspendedState for Joining<'static> {
-    type In<'h> = Joining<'h>;
-}
-
-impl<'h> Joining<'h> {
-    /// Continues for `left` steps and deducts those used. True when the binary is complete.
-    fn run(&mut self, left: &mut usize) -> Result<bool, BadList> {
-        if let Some((t, from)) = self.part.take() {
-            self.bits(t, from, left)?;
-        }
-        let an_end = kvik_release::current().counts_ends_of_io_lists() as usize;
-        // In a register: each step depends on the one before.
-        let mut at = self.at;
-        let done = loop {
-            if *left == 0 {
-                break false;
-            }
-            if let Some(c) = at.as_cons() {
-                *left -= 1;
-                let head = c.head();
-                at = c.tail();
-                if let Some(i) = head.as_small() {
-                    self.out.push_all([u8::try_from(i).map_err(|_| BadList)?]);
-                } else if head.as_cons().is_some() {
-                    if at.is_nil() {
-                        *left = left.saturating_sub(an_end);
-                    } else {
-                        self.later.push(at);
-                    }
-                    at = head;
-                } else if !head.is_nil() {
-                    self.bits(head, 0, left)?;
-                }
-                continue;
-            }
-            *left = left.saturating_sub(an_end);
-            let tail = std::mem::replace(&mut at, Term::NIL);
-            if !tail.is_nil() {
-                self.bits(tail, 0, left)?;
-            }
-            match self.later.pop() {
-                Some(t) => at = t,
-                None if self.part.is_some() => {}
-                None => break true,
-            }
-        };
-        self.at = at;
-        Ok(done)
-    }
-    /// Copies a binary from a byte offset, as far as the steps allow.
-    #[inline]
-    fn bits(&mut self, t: Term<'h>, from: usize, left: &mut usize) -> Result<(), BadList> {
-        let b = t.as_bits().filter(|b| b.is_binary()).ok_or(BadList)?;
-        let short = b.as_bytes().filter(|bytes| from == 0 && bytes.len() < BYTES_A_STEP);
-        if let Some(bytes) = short {
-            self.out.push(bytes);
-            return Ok(());
-        }
-        let rest = b.byte_size() - from;
-        let n = rest.min(left.saturating_add(1).saturating_mul(BYTES_A_STEP));
-        match b.as_bytes() {
-            Some(bytes) => self.out.push(&bytes[from..from + n]),
-            None => self.out.push(&b.slice(from * 8, n * 8).to_bytes()),
-        }
-        *left = left.saturating_sub(n / BYTES_A_STEP);
-        self.part = (n < rest).then_some((t, from + n));
-        Ok(())
+        IoListPiece::Nothing => Ok(0),
     }
 }
 
 /// The bytes of an I/O list as a binary, charged to the process as reductions.
 pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
     begin(p, true)?;
-    let mut j = match p.resumed::<Joining<'static>>() {
+    let j = match p.resumed::<JoiningOf<Writer>>() {
         Some(j) => j,
         None => match at_once(p, t)? {
             Looked::Whole(whole) => return Ok(whole),
             Looked::Long(size) => {
-                let out = size.map_or_else(Writer::default, Writer::with_room);
-                Joining { at: t, later: Vec::new(), part: None, out }
+                Joining::new(t, size.map_or_else(Writer::default, Writer::with_room))
             }
         },
     };
-    let most = enough(p) * JOINED;
-    let mut left = most;
-    let done = j.run(&mut left).map_err(|BadList| p.badarg())?;
-    if done {
-        p.heap.bump_reductions(((most - left) / JOINED) as i64);
-        return Ok(j.out.finish(&p.heap));
-    }
-    p.use_up_turn();
-    Err(p.again::<Joining<'static>>(j, Some(shown())))
+    let (out, cost) = j.go_on(p, enough(p) * JOINED)?;
+    p.heap.bump_reductions(cost as i64);
+    Ok(out.finish(&p.heap))
 }
 /// The function that OTP reports for a process while such a BIF is suspended.
 pub(crate) fn shown() -> &'static Export {
@@ -383,6 +286,9 @@ pub(crate) fn shown() -> &'static Export {
 
 /// A list of up to this many pieces is read twice: for its size, then for its bytes.
 const TWO_PASS_PIECES: usize = 1024;
+
+/// A list is not read twice if empty or nested lists come behind so many cells of it.
+const CELLS_BEFORE_NESTED: usize = 32 * TWO_PASS_PIECES;
 
 /// Longer lists are read twice as well if their average bytes per piece exceed this, since copying
 /// then dominates.
@@ -402,7 +308,7 @@ fn at_once<'h>(p: &'h Proc, t: Term<'h>) -> Result<Looked<'h>, Raised> {
     let mut left = most.min(TWO_PASS_PIECES);
     let mut further = most - left;
     let mut copied = 0;
-    let looked = each_piece(t, |piece| {
+    let looked = each_piece(t, most.min(CELLS_BEFORE_NESTED), |piece| {
         let bytes = byte_len(&piece)?;
         copied += if let IoListPiece::Bits(..) = piece { bytes / 32 } else { 0 };
         if bytes > 0 {
@@ -415,14 +321,14 @@ fn at_once<'h>(p: &'h Proc, t: Term<'h>) -> Result<Looked<'h>, Raised> {
             left = std::mem::take(&mut further);
         }
         if left == 0 {
-            return Err(BadList);
+            return Err(Stopped::Long);
         }
         Ok(())
     });
     let seen = match looked {
         Ok(seen) => seen,
-        Err(BadList) if left == 0 => return Ok(Looked::Long(None)),
-        Err(BadList) => return Err(p.badarg()),
+        Err(Stopped::Long) => return Ok(Looked::Long(None)),
+        Err(Stopped::BadList) => return Err(p.badarg()),
     };
     if let (Some(t), 1, SHARED..) = (lone, n, size) {
         if p.heap.off_heap_of(t).is_some_and(|(b, _, _)| b.capacity() / 2 <= size) {
@@ -431,7 +337,7 @@ fn at_once<'h>(p: &'h Proc, t: Term<'h>) -> Result<Looked<'h>, Raised> {
     }
     // A lone binary is not copied in OTP.
     let whole = lone.is_some() && seen.cells == 1;
-    let cost = if whole { 0 } else { conversion_cost(seen, size, copied) };
+    let cost = if whole { 0 } else { conversion_cost(seen.steps(), size, copied) };
     if cost > enough(p) {
         return Ok(Looked::Long(Some(size)));
     }
@@ -481,7 +387,7 @@ impl<'h> Sizing<'h> {
                     size += u8::try_from(i).map(|_| 1).map_err(|_| BadList)?;
                 } else if head.as_cons().is_some() {
                     if at.is_nil() {
-                        steps = steps.saturating_sub(an_end);
+                        steps = steps.saturating_sub(1);
                     } else {
                         self.later.push(at);
                     }
@@ -528,39 +434,6 @@ fn iolist_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     p.use_up_turn();
     Err(p.again::<Sizing<'static>>(s, Some(shown())))
-}
-
-/// Appends bits after `len` bits.
-fn push_bits(out: &mut Vec<u8>, len: &mut usize, b: Bits<'_>) {
-    let bytes = b.to_bytes();
-    let shift = *len % 8;
-    *len += b.bit_len();
-    if shift == 0 {
-        out.extend_from_slice(&bytes);
-        return;
-    }
-    for x in bytes.iter() {
-        if let Some(last) = out.last_mut() {
-            *last |= x >> shift;
-        }
-        out.push(x << (8 - shift));
-    }
-    out.truncate(len.div_ceil(8));
-}
-
-fn list_to_bitstring_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    if !a[0].is_list() {
-        return Err(p.badarg());
-    }
-    begin(p, true)?;
-    let r = read(p, a[0], resumed(p), |r, piece| {
-        match piece {
-            IoListPiece::Byte(b) => push_bits(&mut r.bytes, &mut r.len, Bits::of_bytes(&[b])),
-            IoListPiece::Bits(b, _) => push_bits(&mut r.bytes, &mut r.len, b),
-        }
-        Ok(())
-    })?;
-    Ok(p.heap.bitstring(&r.bytes, r.len))
 }
 
 /// Bytes per reduction when a list is built. A part of it costs as much.

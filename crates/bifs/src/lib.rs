@@ -32,6 +32,7 @@ pub mod funs;
 pub mod guards;
 mod io_lib;
 pub mod iolist;
+mod iolist_join;
 mod iovec;
 pub mod kvik;
 pub mod lists;
@@ -109,6 +110,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         filename::BIFS,
         io_lib::BIFS,
         iolist::BIFS,
+        iolist_join::BIFS,
         iovec::BIFS,
         match_spec::BIFS,
         os::BIFS,
