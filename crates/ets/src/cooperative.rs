@@ -109,20 +109,18 @@ impl Insertion {
             let object = self.objects[self.unchecked].term();
             self.refused = store.contains(key_of(object, self.keypos));
         }
-        while take(steps, INSERT) {
-            match self.objects.pop() {
-                None => {
-                    self.outcome.set(!self.refused);
-                    return true;
-                }
-                Some(_) if self.refused => {}
-                Some(object) => {
-                    let passed = store.put_owned(object, hold);
-                    *steps = steps.saturating_sub(passed);
-                }
+        while !self.objects.is_empty() {
+            if !take(steps, INSERT) {
+                return false;
+            }
+            let object = self.objects.pop();
+            if let Some(object) = object.filter(|_| !self.refused) {
+                let passed = store.put_owned(object, hold);
+                *steps = steps.saturating_sub(passed);
             }
         }
-        false
+        self.outcome.set(!self.refused);
+        true
     }
 }
 

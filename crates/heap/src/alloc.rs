@@ -21,6 +21,8 @@ pub const LEAST_WORDS: usize = 62;
 /// Words kept free below the stack at all times, so that a call pushes its continuation without a
 /// check.
 pub const STACK_SLACK: usize = 2;
+/// A block with less room than for so many words is full.
+const FULL: usize = 64;
 /// Words of off-heap binaries before a collection is due (OTP's min_bin_vheap_size).
 pub const MIN_VHEAP: u32 = 46_422;
 
@@ -202,6 +204,10 @@ impl Heap {
             let f = Frag::new(n.max(64).max(self.frag_words.get().min(32_768))).as_ptr();
             (*f).used = n;
             self.link(f, n);
+            if self.is_large() && !self.has_room(FULL) {
+                // The next test for room would collect, in the middle of a time slice.
+                self.gc_due.set(true);
+            }
             Frag::words(f)
         }
     }
@@ -529,6 +535,10 @@ impl Heap {
     pub fn has_room(&self, words: usize) -> bool {
         let room = self.stop.get() as isize - self.htop.get() as isize;
         room >= ((words + STACK_SLACK) * 8) as isize
+    }
+    /// Whether there are so many words at all.
+    pub fn has_words(&self, words: usize) -> bool {
+        self.stop.get() as isize - self.htop.get() as isize >= (words * 8) as isize
     }
     /// Cuts the stack to `left` words from its bottom (when an exception is caught).
     ///

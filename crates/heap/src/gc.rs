@@ -301,8 +301,9 @@ pub fn totals() -> (u64, u64) {
     (COLLECTIONS.sum() as u64, RECLAIMED.sum() as u64)
 }
 
+/// Reductions of a collection that moved so many words; at least one, as in OTP.
 fn cost(live: usize) -> i64 {
-    (live / 10) as i64
+    (live / 10).max(1) as i64
 }
 
 impl GcStats {

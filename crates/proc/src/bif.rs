@@ -99,6 +99,9 @@ pub enum ErrorClass {
     /// Not an exception: the time slice is over, and the BIF is called again in the next one (see
     /// [`Proc::again`]).
     Again = 9,
+    /// Not an exception: the BIF has returned the term in `Root::Trap`. Its time slice is over, since
+    /// a long collection is due.
+    ReturnsLate = 10,
 }
 
 impl Proc {
@@ -179,8 +182,6 @@ impl Proc {
     /// every trap, which shows in the order in which processes run.
     pub fn trap_in_next_turn<'h>(&'h self, to: &'static Export, args: &[Term<'h>]) -> Raised {
         self.give_up_turn();
-        // The entry of that function counts in both turns.
-        self.reductions.set(self.reductions.get().wrapping_sub(1));
         self.trap(to, args)
     }
     /// Whether [`Proc::collected_for`] must be called.

@@ -99,7 +99,12 @@ fn finished<'h>(
     match r {
         Some(Ok(t)) => {
             let mut w = t.word();
-            if p.heap.gc_due() && !collects_soon(p) {
+            if p.heap.gc_due() {
+                if collects_soon(p) {
+                    p.heap.set_exc_class(ErrorClass::ReturnsLate as u8);
+                    p.heap.set_root(Root::Trap, t);
+                    return NONE;
+                }
                 // SAFETY: the result is the only term besides those on stack and in roots.
                 if !unsafe { super::stop::collect_now(p, &mut w, 1, 0) } {
                     return NONE;
@@ -125,7 +130,7 @@ fn finished<'h>(
     }
 }
 
-/// Ends the time slice with the next call if the collection that is due may take long.
+/// Ends the time slice if the collection that is due may take long.
 #[cold]
 fn collects_soon(p: &Proc) -> bool {
     let soon = p.collect_after_turn();
@@ -195,11 +200,19 @@ pub fn handed_off(p: &Proc) -> Option<&'static Export> {
 /// The result of `after_bif` if the time slice has ended and the BIF has not, or is to be called
 /// again after a collection between time slices.
 pub const STOPPED: u64 = 1;
+/// The same if the time slice has ended after the BIF: its value is in x0.
+pub const LATE: u64 = 2;
 
-/// After a BIF that returned no term: the export to call instead, 0 for an exception, or `STOPPED`.
+/// After a BIF that returned no term: the export to call instead, 0 for an exception, `STOPPED` or
+/// `LATE`.
 pub extern "C" fn after_bif(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     match p.heap.exc_class() {
         c if c == ErrorClass::Again as u8 => return STOPPED,
+        c if c == ErrorClass::ReturnsLate as u8 => {
+            regs.set_x(0, p.heap.root(Root::Trap).word());
+            p.heap.set_root(Root::Trap, Term::NIL);
+            return LATE;
+        }
         c if c != ErrorClass::Trap as u8 => return 0,
         _ => {}
     }

@@ -75,7 +75,9 @@ pub extern "C" fn yield_(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 
     unsafe {
         let due = p.heap.gc_due() && !p.heap.is_suspended();
         let wait = (due || p.heap.is_nearly_full()) && p.collect_after_turn();
-        if due && !wait || !p.heap.has_room(live) {
+        // The collection that it waits for needs no room behind the saved registers.
+        let room = if wait { p.heap.has_words(live) } else { p.heap.has_room(live) };
+        if due && !wait || !room {
             collect_now(p, regs.x_ptr(), live, live);
         }
         p.heap.save_x(regs.x_ptr(), live);

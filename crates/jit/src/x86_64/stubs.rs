@@ -89,6 +89,13 @@ impl Maker {
         self.a.mov_ri(RAX, f as usize as u64);
         self.a.call(self.runtime);
     }
+    /// Ends the time slice, to continue at the caller's continuation.
+    fn return_late(&mut self) {
+        self.a.mov_rm(RAX, STACK, 0);
+        self.a.alu_ri(Alu::Add, STACK, 8);
+        self.a.mov_ri(RCX, 1);
+        self.a.jmp(self.yield_);
+    }
     /// Pops the caller's continuation and raises at that address.
     fn raise_at_caller(&mut self) {
         self.a.mov_rm(RAX, STACK, 0);
@@ -115,10 +122,7 @@ pub fn make() -> Option<Stubs> {
     let trap = raising(&mut m);
     stopping(&mut m, yield_, rt::stop::yield_, YIELD);
     let late_return = m.entry();
-    m.a.mov_rm(RAX, STACK, 0);
-    m.a.alu_ri(Alu::Add, STACK, 8);
-    m.a.mov_ri(RCX, 1);
-    m.a.jmp(yield_);
+    m.return_late();
     let hibernate = m.a.label();
     stopping(&mut m, hibernate, rt::stop::hibernate_keeping_stack, WAIT);
     let wait = waiting(&mut m);
@@ -382,11 +386,15 @@ fn bif_call(m: &mut Maker, counts: Counts, call: rt::Fun, resume: rt::Fun) -> La
     load_own(&mut m.a);
     m.a.place(failed);
     m.call_rt(rt::call::after_bif);
-    let (exception, stopped) = (m.a.label(), m.a.label());
+    let (exception, stopped, late) = (m.a.label(), m.a.label(), m.a.label());
     m.a.alu_ri(Alu::Cmp, RAX, rt::call::STOPPED as i32);
     m.a.jcc(Cc::B, exception);
     m.a.jcc(Cc::E, stopped);
+    m.a.alu_ri(Alu::Cmp, RAX, rt::call::LATE as i32);
+    m.a.jcc(Cc::E, late);
     m.a.jmp_m(RAX, 0);
+    m.a.place(late);
+    m.return_late();
     m.a.place(exception);
     m.raise_at_caller();
     // The process holds the whole state of a BIF that yields.

@@ -10,20 +10,22 @@ use crate::x86_64::breakpoint::CALL_LENGTH;
 use crate::x86_64::REDS;
 
 impl Compiler<'_> {
-    /// Places the entry and counts a reduction.
+    /// Places the entry and counts a reduction. The last one ends the time slice; the next time slice
+    /// continues behind it.
     pub fn enter_function(&mut self, l: Label) {
         // The call that a breakpoint jumps to (see `breakpoint.rs`); the address behind it is the
         // entry.
         self.a.align_before(16, CALL_LENGTH);
         self.a.call_abs(self.stubs.break_call);
         self.a.place(l);
-        let out = self.a.label();
+        let (out, on) = (self.a.label(), self.a.label());
         self.a.dec(REDS);
         self.a.jcc(Cc::Le, out);
+        self.a.place(on);
         let live = self.arity as u64;
         self.later(move |c| {
             c.a.place(out);
-            c.yield_to(l, live);
+            c.yield_to(on, live);
             Ok(())
         });
     }
