@@ -65,12 +65,14 @@ cpu() ->
 %% `on_average`: one of its turns is still too long; only how often the process ran is judged.
 %% `whole`: OTP 25 does it in one go too; reported, not judged.
 cases() ->
-    lists_() ++ tuples() ++ maps_() ++ binaries() ++ terms() ++ huge_terms() ++ numbers() ++ processes_() ++
+    lists_() ++ tuples() ++ results() ++ maps_() ++ binaries() ++ terms() ++ huge_terms() ++ numbers() ++ processes_() ++
         tables() ++ huge_objects() ++ one_key() ++ ports() ++ names() ++ others().
 
 ints(N) -> lists:seq(1, N).
 pairs(N) -> [{I, I} || I <- ints(N)].
 bytes(N) -> binary:copy(<<"abcdefgh">>, N div 8).
+%% A list of many empty lists, in little memory.
+nils(N) -> lists:duplicate(100, lists:duplicate(N div 100, [])).
 
 lists_() ->
     [{append, yields, fun() -> L = ints(4_000_000), fun() -> L ++ [a] end end},
@@ -93,6 +95,27 @@ tuples() ->
      {make_tuple_with, whole, fun() -> L = [{I, b} || I <- ints(3_000_000)],
                                        fun() -> erlang:make_tuple(3_000_000, a, L) end end}].
 
+%% Results that fill the caller's heap: a collection follows.
+results() ->
+    [{reverse_collected, yields, in_small_heap(fun() -> ints(5_000_000) end, fun lists:reverse/1)},
+     {from_list_collected, yields, in_small_heap(fun() -> pairs(1_000_000) end, fun maps:from_list/1)}].
+
+in_small_heap(Make, F) ->
+    fun() ->
+        Me = self(),
+        P = spawn_link(fun() ->
+            L = Make(),
+            erlang:garbage_collect(),
+            Me ! ready,
+            receive go -> ok end,
+            X = F(L),
+            Me ! {done, self()},
+            receive stop -> [X | L] end
+        end),
+        receive ready -> ok end,
+        fun() -> P ! go, receive {done, P} -> ok end end
+    end.
+
 maps_() ->
     [{maps_from_list, yields, fun() -> L = pairs(500_000), fun() -> maps:from_list(L) end end},
      {maps_from_keys, yields, fun() -> L = ints(500_000), fun() -> maps:from_keys(L, a) end end},
@@ -114,6 +137,13 @@ binaries() ->
      {iolist_to_iovec, yields, fun() -> L = lists:duplicate(1_500_000, [$a, [<<"xx">>]]),
                                         fun() -> erlang:iolist_to_iovec(L) end end},
      {list_to_bitstring, yields, fun() -> L = lists:duplicate(3_000_000, $a), fun() -> list_to_bitstring(L) end end},
+     {list_to_bitstring_piece, yields, fun() -> B = <<(bytes(200_000_000))/binary, 1:3>>,
+                                                fun() -> list_to_bitstring([<<1:3>>, B]) end end},
+     {list_to_binary_nils, yields, fun() -> L = nils(40_000_000), fun() -> list_to_binary(L) end end},
+     {list_to_bitstring_nils, yields, fun() -> L = nils(40_000_000), fun() -> list_to_bitstring(L) end end},
+     {iolist_size_nils, yields, fun() -> L = nils(40_000_000), fun() -> iolist_size(L) end end},
+     {md5_nils, yields, fun() -> L = nils(40_000_000), fun() -> erlang:md5(L) end end},
+     {re_run_nils, yields, fun() -> L = nils(40_000_000), fun() -> re:run(L, "a") end end},
      {binary_to_list, yields, fun() -> B = bytes(8_000_000), fun() -> binary_to_list(B) end end},
      {bitstring_to_list, yields, fun() -> B = bytes(8_000_000), fun() -> bitstring_to_list(B) end end},
      {binary_copy, yields, fun() -> fun() -> binary:copy(<<1, 2, 3>>, 60_000_000) end end},
@@ -160,7 +190,8 @@ terms() ->
      {external_size_of_bytes, yields, fun() -> L = lists:duplicate(10_000_000, 1), fun() -> erlang:external_size(L) end end},
      {term_to_binary_bytes, yields, fun() -> L = lists:duplicate(10_000_000, 1), fun() -> term_to_binary(L) end end},
      {phash, whole, fun() -> L = pairs(1_000_000), fun() -> erlang:phash(L, 1 bsl 32) end end},
-     {phash2_binary, whole, fun() -> B = bytes(60_000_000), fun() -> erlang:phash2(B) end end},
+     {phash2_binary, yields, fun() -> B = bytes(200_000_000), fun() -> erlang:phash2(B) end end},
+     {phash2_bits, yields, fun() -> <<_:3, B/bitstring>> = bytes(200_000_000), fun() -> erlang:phash2(B) end end},
      {flat_size, whole, fun() -> L = pairs(3_000_000), fun() -> erts_debug:flat_size(L) end end},
      {copy_shared, whole, fun() -> L = pairs(300_000), fun() -> erts_debug:copy_shared(L) end end},
      {size_shared, whole, fun() -> L = pairs(300_000), fun() -> erts_debug:size_shared(L) end end},

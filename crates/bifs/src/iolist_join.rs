@@ -23,6 +23,8 @@ pub(crate) trait Output: Send + 'static {
     fn byte(&mut self, b: u8);
     fn bytes(&mut self, bytes: &[u8]);
     fn bits(&mut self, b: Bits<'_>);
+    /// Makes room for so many bytes, so that what is written need not move again and again.
+    fn reserve(&mut self, bytes: usize);
     fn byte_len(&self) -> usize;
 }
 
@@ -41,6 +43,9 @@ impl Output for Writer {
     }
     fn bits(&mut self, b: Bits<'_>) {
         self.push(&b.to_bytes());
+    }
+    fn reserve(&mut self, bytes: usize) {
+        self.room(bytes);
     }
     fn byte_len(&self) -> usize {
         self.len()
@@ -97,6 +102,9 @@ impl Output for BitWriter {
     }
     fn bits(&mut self, b: Bits<'_>) {
         self.append(&b.to_bytes(), b.bit_len());
+    }
+    fn reserve(&mut self, bytes: usize) {
+        self.out.room(bytes + 1);
     }
     fn byte_len(&self) -> usize {
         self.out.len()
@@ -201,6 +209,9 @@ impl<'h, O: Output> Joining<'h, O> {
         }
         let rest = b.byte_size() - from;
         let n = rest.min(left.saturating_add(1).saturating_mul(BYTES_A_STEP));
+        if from == 0 && n < rest {
+            self.out.reserve(rest);
+        }
         match b.as_bytes() {
             Some(bytes) => self.out.bytes(&bytes[from..from + n]),
             None => self.out.bits(b.slice(from * 8, n * 8)),
