@@ -10,7 +10,6 @@ use kvik_term::{Big, Term, View};
 use crate::big_build::FEW_WORDS;
 use crate::{digits, Heap};
 
-/// Why an operation has no result.
 /// Reductions of an operation on large integers that works on so many words.
 #[inline(always)]
 pub fn operation_cost(words: u64) -> u64 {
@@ -21,6 +20,7 @@ pub fn operation_cost(words: u64) -> u64 {
     }
 }
 
+/// Why an operation has no result.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ArithError {
     /// `badarith`
