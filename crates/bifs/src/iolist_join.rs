@@ -139,7 +139,7 @@ impl<'h, O: Output> Joining<'h, O> {
         let mut left = most;
         if !self.run(&mut left).map_err(|BadList| p.badarg())? {
             self.first = false;
-            p.use_up_turn();
+            p.use_up_turn_to_trap();
             return Err(p.again::<JoiningOf<O>>(self, Some(shown())));
         }
         let steps = most - left;

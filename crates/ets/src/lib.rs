@@ -17,6 +17,7 @@ pub mod tree;
 pub use cooperative::{CooperativeOperation, InsertOutcome};
 pub use deferred_free::DeferredFree;
 pub use kind::{IterationHold, TableKind};
+pub use linear_hash::PutOutcome;
 pub use registry::{find, process_exits, TableRef};
-pub use store::{PutOutcome, Store};
+pub use store::Store;
 pub use table::{Access, Heir, Protection, Refusal, StoppedWalk, Table, TableOptions, TableState};

@@ -12,7 +12,6 @@ use kvik_term::Term;
 use smallvec::SmallVec;
 
 use crate::kind::{IterationHold, TableKind};
-use crate::store::PutOutcome;
 use crate::{hash, order};
 
 /// Buckets of an empty table, and size of the first segment.
@@ -65,6 +64,14 @@ impl StoredRow {
 /// Up to two objects are stored inline: of the keys of a full table, three quarters are in such a
 /// bucket.
 pub(crate) type Bucket = SmallVec<[StoredRow; 2]>;
+
+/// What an insertion did.
+pub struct PutOutcome {
+    /// False if the key had to be new and was not.
+    pub inserted: bool,
+    /// Objects of the key that were not the one to be inserted, in a bag.
+    pub passed: usize,
+}
 
 pub struct LinearHash {
     buckets: Vec<Bucket>,

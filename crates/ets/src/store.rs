@@ -5,20 +5,12 @@ use kvik_term::Term;
 
 use crate::deferred_free::DeferredFree;
 use crate::kind::IterationHold;
-use crate::linear_hash::LinearHash;
+use crate::linear_hash::{LinearHash, PutOutcome};
 use crate::tree::Tree;
 
 pub enum Store {
     Hash(LinearHash),
     Tree(Tree),
-}
-
-/// What an insertion did.
-pub struct PutOutcome {
-    /// False if the key had to be new and was not.
-    pub inserted: bool,
-    /// Objects of the key that were not the one to be inserted, in a bag.
-    pub passed: usize,
 }
 
 impl Store {

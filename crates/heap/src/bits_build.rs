@@ -238,7 +238,8 @@ impl Heap {
             }
             if used > b.capacity() {
                 b = b.grow(spare(used)).unwrap_or_else(|same| same);
-                self.bump_reductions((used >> 10) as i64);
+                let a_reduction = kvik_release::current().bytes_grown_a_reduction();
+                self.bump_reductions((used / a_reduction) as i64);
             }
             b.header().used.store(used, Relaxed);
             let (cap, base) = (b.capacity(), b.data());

@@ -246,6 +246,11 @@ impl Proc {
     pub fn use_up_turn(&self) {
         self.heap.set_reductions(self.heap.reductions_left().min(0));
     }
+    /// The same where OTP's BIF goes on in a function of its own, whose call counts too.
+    pub fn use_up_turn_to_trap(&self) {
+        self.use_up_turn();
+        self.reductions.set(self.reductions.get().wrapping_add(1));
+    }
     /// Shortens the time slice for a send, beyond the reduction that its call costs. As in OTP this
     /// does not count as used.
     pub fn shorten_for_send(&self) {

@@ -100,6 +100,14 @@ impl Release {
     pub fn counts_the_binary_compared_with(&self) -> bool {
         self.number < 27
     }
+    /// Bytes of a binary that outgrows its room for a reduction.
+    pub fn bytes_grown_a_reduction(&self) -> usize {
+        if self.number >= 27 {
+            1 << 10
+        } else {
+            8 << 10
+        }
+    }
     /// Bytes that `binary:copy/2` copies for a reduction.
     pub fn bytes_copied_a_reduction(&self) -> usize {
         if self.number >= 27 {
