@@ -184,7 +184,6 @@ pub extern "C" fn new_binary(p: &Proc, bytes: u64, _: u64, _: u64) -> Pair {
     // SAFETY: the template fills the room at once.
     match bits.and_then(|n| unsafe { p.heap.bs_init_bits(n) }) {
         Some((w, b)) => {
-            p.heap.bump_reductions((bytes >> 10) as i64);
             collect_soon(p);
             Pair(w, b.base as u64)
         }

@@ -8,6 +8,7 @@ use super::{Maker, HTOP, P};
 use crate::rt::{self, bits};
 use crate::x86_64::asm::*;
 use crate::x86_64::operands::kind_byte;
+use crate::x86_64::REDS;
 
 const BOXED: i32 = TAG_BOXED as i32;
 
@@ -118,6 +119,7 @@ impl Maker {
         a.ret();
         a.place(large);
         a.mov_rr(RCX, RSI);
+        charge_copy(a);
         a.mov_rr(RSI, RBP);
         a.alu_rr(Alu::Add, RBP, RCX);
         a.mov_ri(RAX, bits::copy_bytes as rt::Lean as usize as u64);
@@ -151,6 +153,24 @@ impl Maker {
         last_parts(a, 3);
         put
     }
+}
+
+/// Charges a reduction for each kilobyte of the `rcx` bytes that are copied, as in OTP no more than
+/// are left. Changes `rdi`.
+fn charge_copy(a: &mut Asm) {
+    let (uses_up, charged) = (a.label(), a.label());
+    a.mov_rr(RDI, RCX);
+    a.shr(RDI, 10);
+    a.jcc(Cc::E, charged);
+    a.alu_rr(Alu::Cmp, REDS, RDI);
+    a.jcc(Cc::Le, uses_up);
+    a.alu_rr(Alu::Sub, REDS, RDI);
+    a.jmp(charged);
+    a.place(uses_up);
+    a.test_rr(REDS, REDS);
+    a.jcc(Cc::Le, charged);
+    a.mov_ri(REDS, 0);
+    a.place(charged);
 }
 
 /// Writes the continuation bytes, six bits each, of the character in `eax` behind the byte at
