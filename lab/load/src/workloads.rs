@@ -92,7 +92,7 @@ pub const WORKLOADS: &[Workload] = &[
     rabbit("amqp/durable", "classic", true),
     rabbit("amqp/quorum", "quorum", true),
     rabbit("amqp/stream", "stream", true),
-    ejabberd("xmpp/messages"),
+    ejabberd("xmpp/chat"),
     itself("nodes", ServerKind::Nodes),
     itself("mnesia", ServerKind::Mnesia),
 ];

@@ -20,7 +20,7 @@ const NAMES: [&str; 15] = [
     "amqp/durable",
     "amqp/quorum",
     "amqp/stream",
-    "xmpp/messages",
+    "xmpp/chat",
     "nodes",
     "mnesia",
 ];
