@@ -243,10 +243,10 @@ const SHARED: usize = 512;
 
 /// The bytes of an I/O list, read over as many time slices as necessary. Costs nothing in the first.
 pub(crate) fn bytes_in_turns<'h>(p: &'h Proc, t: Term<'h>) -> Result<Vec<u8>, Raised> {
-    let resumed = p.resumed::<JoiningOf<Writer>>();
-    let j = resumed.unwrap_or_else(|| Joining::new(t, Writer::default()));
+    let resumed = p.resumed::<JoiningOf<Vec<u8>>>();
+    let j = resumed.unwrap_or_else(|| Joining::new(t, Vec::new()));
     let (out, _) = j.go_on(p, p.steps(JOINED))?;
-    Ok(out.bytes().to_vec())
+    Ok(out)
 }
 
 /// The size of a piece, which must be whole bytes.

@@ -52,6 +52,27 @@ impl Output for Writer {
     }
 }
 
+impl Output for Vec<u8> {
+    fn takes(b: &Bits<'_>) -> bool {
+        b.is_binary()
+    }
+    fn byte(&mut self, b: u8) {
+        self.push(b);
+    }
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+    fn bits(&mut self, b: Bits<'_>) {
+        self.extend_from_slice(&b.to_bytes());
+    }
+    fn reserve(&mut self, bytes: usize) {
+        Vec::reserve(self, bytes);
+    }
+    fn byte_len(&self) -> usize {
+        self.len()
+    }
+}
+
 /// Writes bits: those of the last byte that are not written yet are zero.
 #[derive(Default)]
 pub(crate) struct BitWriter {

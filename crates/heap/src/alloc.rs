@@ -533,12 +533,12 @@ impl Heap {
     }
     /// Whether `words` words are free between heap and stack, beyond what calls may take.
     pub fn has_room(&self, words: usize) -> bool {
-        let room = self.stop.get() as isize - self.htop.get() as isize;
-        room >= ((words + STACK_SLACK) * 8) as isize
+        self.has_words(words + STACK_SLACK)
     }
     /// Whether there are so many words at all.
     pub fn has_words(&self, words: usize) -> bool {
-        self.stop.get() as isize - self.htop.get() as isize >= (words * 8) as isize
+        let room = self.stop.get() as isize - self.htop.get() as isize;
+        room >= (words * 8) as isize
     }
     /// Cuts the stack to `left` words from its bottom (when an exception is caught).
     ///
