@@ -86,8 +86,11 @@ fn prepare_in(file: &[u8], buffers: &mut LoadBuffers) -> Result<LoadedModule, Lo
     let container = Container::parse(file)?;
     let cache = code_cache::current().map(|cache| (cache, code_cache::key(&container)));
     if let Some((cache, key)) = &cache {
-        let entry = cache.find(key);
-        if let Some(made) = entry.and_then(|e| from_cache(&container, &e, stubs, buffers)) {
+        let mut room = std::mem::take(&mut buffers.entry);
+        let entry = cache.find(key, &mut room);
+        let made = entry.and_then(|e| from_cache(&container, e, stubs, buffers));
+        buffers.entry = room;
+        if let Some(made) = made {
             return Ok(made);
         }
         if order_is_missed() {
@@ -170,7 +173,7 @@ fn from_cache(
     let literals = Literals { area, key_tuples, records, first_debug_item: terms.len() };
     let tables = Tables::of_literals(&module, atoms, literals, stubs.no_fun).ok()?;
     let has_info = entry.has_debug_info;
-    let placed = entry.place(&tables, stubs)?;
+    let placed = entry.place(&tables, stubs, &mut buffers.compiling.a.buf)?;
     let PlacedCode { memory, size, functions, places, exports, funs, on_load, nifs, segments } =
         placed;
     let entries = Entries { start: memory.address(), exports, funs, on_load };

@@ -20,6 +20,8 @@ const MAX_KEPT_BYTES: usize = 3 << 20;
 pub(crate) struct LoadBuffers {
     pub reading: kvik_beam::ReadBuffers,
     pub compiling: Scratch,
+    /// What is read from the code cache.
+    pub entry: Vec<u8>,
 }
 
 kvik_state::vm_state! {
@@ -41,10 +43,11 @@ impl LoadBuffers {
     fn new() -> LoadBuffers {
         let a = Asm::with_room(8 * CODE);
         let compiling = Scratch { a, places: Vec::with_capacity(CODE / 8) };
-        LoadBuffers { reading: kvik_beam::ReadBuffers::new(CODE), compiling }
+        let entry = Vec::with_capacity(4 * CODE);
+        LoadBuffers { reading: kvik_beam::ReadBuffers::new(CODE), compiling, entry }
     }
     pub fn give_back(self) {
-        let used = self.reading.bytes() + self.compiling.a.buf.len();
+        let used = self.reading.bytes() + self.compiling.a.buf.len() + self.entry.len();
         if let Some(all) =
             kept().as_mut().filter(|all| all.len() < MAX_BUFFERS && used <= MAX_KEPT_BYTES)
         {

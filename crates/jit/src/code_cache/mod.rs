@@ -10,7 +10,6 @@ mod read;
 mod tests;
 mod write;
 
-use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use kvik_beam::Container;
@@ -28,7 +27,8 @@ pub type Key = [u8; 32];
 /// Where entries are. Whoever provides it vouches that an entry is what `add` was given by this
 /// build of the VM, for this release of OTP and on this kind of CPU.
 pub trait CodeCache: Send + Sync {
-    fn find(&self, key: &Key) -> Option<Cow<'_, [u8]>>;
+    /// What has to be read for it goes to `room`.
+    fn find<'a>(&'a self, key: &Key, room: &'a mut Vec<u8>) -> Option<&'a [u8]>;
     fn add(&self, key: Key, entry: Vec<u8>);
     /// Makes what was added last beyond this VM.
     fn save(&self);

@@ -103,13 +103,14 @@ impl CacheEntry<'_> {
         Some(made)
     }
 
-    /// Puts the code in place.
-    pub fn place(self, tables: &Tables, stubs: &Stubs) -> Option<PlacedCode> {
+    /// Puts the code in place; `code` is room in which to complete it.
+    pub fn place(self, tables: &Tables, stubs: &Stubs, code: &mut Vec<u8>) -> Option<PlacedCode> {
         let mut r = self.reader;
         let known = |n: u32| atom(&tables.atoms, n);
         let symbols = r.list::<2>()?;
         let branches = r.list::<3>()?;
-        let mut code = r.blob()?.to_vec();
+        code.clear();
+        code.extend_from_slice(r.blob()?);
         let searches: Option<Vec<_>> =
             (0..r.number()?).map(|_| Some((r.list::<4>()?, r.list::<2>()?))).collect();
         let named = r.list::<3>()?.map(|[m, f, arity]| Some((known(m)?, known(f)?, arity)));
@@ -141,10 +142,10 @@ impl CacheEntry<'_> {
         for [at, symbol] in symbols {
             let kind = *KINDS.get((at & ((1 << KIND_BITS) - 1)) as usize)?;
             let word = placed.word(kind, symbol, tables, &named)?;
-            fill(&mut code, (at >> KIND_BITS) as usize, kind, word)?;
+            fill(code, (at >> KIND_BITS) as usize, kind, word)?;
         }
         for (choices, splits) in searches? {
-            order(&mut code, choices, splits, &tables.atoms)?;
+            order(code, choices, splits, &tables.atoms)?;
         }
         for [at, base, offset] in branches {
             let base = match base {
@@ -154,9 +155,9 @@ impl CacheEntry<'_> {
             };
             let target = base as i64 + i64::from(offset as i32);
             let distance = i32::try_from(target - (start as i64 + i64::from(at) + 4)).ok()?;
-            put(&mut code, at, distance as u32)?;
+            put(code, at, distance as u32)?;
         }
-        placed.memory.write(&code);
+        placed.memory.write(code);
         Some(placed)
     }
 }

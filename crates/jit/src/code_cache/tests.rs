@@ -24,8 +24,9 @@ struct Memory {
     added: Mutex<HashMap<Key, Vec<u8>>>,
 }
 impl CodeCache for Arc<Memory> {
-    fn find(&self, key: &Key) -> Option<Cow<'_, [u8]>> {
-        self.known.lock().unwrap().get(key).cloned().map(Cow::from)
+    fn find<'a>(&'a self, key: &Key, room: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        room.clone_from(self.known.lock().unwrap().get(key)?);
+        Some(room)
     }
     fn add(&self, key: Key, entry: Vec<u8>) {
         self.added.lock().unwrap().insert(key, entry);

@@ -7,7 +7,6 @@
 
 mod pack;
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,8 +48,8 @@ const OLD_PART: Duration = Duration::from_secs(3600);
 struct Carried(Pack);
 
 impl CodeCache for Carried {
-    fn find(&self, key: &CodeKey) -> Option<Cow<'_, [u8]>> {
-        self.0.entry(key)
+    fn find<'a>(&'a self, key: &CodeKey, room: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        self.0.entry(key, room)
     }
     fn add(&self, _: CodeKey, _: Vec<u8>) {}
     fn save(&self) {}
@@ -148,7 +147,7 @@ pub fn carry<'f>(
     let identity = identity(kvik_sys::own_image::build_id()?, release);
     let pack = Pack::open(&directory.join(file_name(&identity)), &identity)?;
     let keys = files.filter_map(kvik_jit::code_key).collect::<std::collections::BTreeSet<_>>();
-    let known = keys.iter().filter(|key| pack.entry(key).is_some());
+    let known = keys.iter().filter(|key| pack.has(key));
     let entries: Vec<_> = known.map(|key| (*key, PackEntry::Of(&pack))).collect();
     let mut out = Vec::new();
     pack::write(&mut out, &carried_identity(release), &entries).ok()?;
@@ -156,8 +155,8 @@ pub fn carry<'f>(
 }
 
 impl CodeCache for Cache {
-    fn find(&self, key: &CodeKey) -> Option<Cow<'_, [u8]>> {
-        let entry = self.pack.as_ref()?.entry(key)?;
+    fn find<'a>(&'a self, key: &CodeKey, room: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        let entry = self.pack.as_ref()?.entry(key, room)?;
         self.changing().used.insert(*key);
         Some(entry)
     }

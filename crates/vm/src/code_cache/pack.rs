@@ -1,6 +1,5 @@
 //! Many entries in one file: a head, a row for each entry, the entries.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
@@ -59,7 +58,8 @@ impl Pack {
     }
 
     fn read(source: Source, size: u64, identity: &Identity) -> Option<Pack> {
-        let head = source.bytes(0, HEAD)?;
+        let mut room = Vec::new();
+        let head = source.bytes(0, HEAD, &mut room)?;
         let (magic, rest) = head.split_first_chunk()?;
         let (found, rest) = rest.split_first_chunk::<32>()?;
         let (count, checksum) = rest.split_first_chunk()?;
@@ -67,8 +67,9 @@ impl Pack {
         if magic != MAGIC || found != identity || length as u64 > size {
             return None;
         }
-        let rows = source.bytes(HEAD as u64, length)?;
-        if blake3::hash(&rows).as_bytes() != checksum {
+        let checksum = *checksum.first_chunk::<32>()?;
+        let rows = source.bytes(HEAD as u64, length, &mut room)?;
+        if blake3::hash(rows).as_bytes() != &checksum {
             return None;
         }
         let rows = rows.chunks_exact(ROW).map(|row| {
@@ -84,15 +85,18 @@ impl Pack {
         Some(Pack { rows, source })
     }
 
-    /// The entry, if it is as it was written.
-    pub fn entry(&self, key: &CodeKey) -> Option<Cow<'_, [u8]>> {
+    /// The entry, if it is as it was written. What has to be read goes to `room`.
+    pub fn entry<'a>(&'a self, key: &CodeKey, room: &'a mut Vec<u8>) -> Option<&'a [u8]> {
         let row = self.rows.get(key)?;
-        let entry = self.source.bytes(row.offset, usize::try_from(row.length).ok()?)?;
+        let entry = self.source.bytes(row.offset, usize::try_from(row.length).ok()?, room)?;
         let is_whole = match self.source {
             Source::Own(_) => true,
-            Source::File(_) => blake3::hash(&entry).as_bytes() == &row.checksum,
+            Source::File(_) => blake3::hash(entry).as_bytes() == &row.checksum,
         };
         is_whole.then_some(entry)
+    }
+    pub fn has(&self, key: &CodeKey) -> bool {
+        self.entry(key, &mut Vec::new()).is_some()
     }
     pub fn keys(&self) -> impl Iterator<Item = &CodeKey> {
         self.rows.keys()
@@ -100,17 +104,17 @@ impl Pack {
 }
 
 impl Source {
-    fn bytes(&self, offset: u64, length: usize) -> Option<Cow<'_, [u8]>> {
+    fn bytes<'a>(&'a self, offset: u64, length: usize, room: &'a mut Vec<u8>) -> Option<&'a [u8]> {
         match self {
             Source::File(file) => {
-                let mut bytes = vec![0; length];
-                file.read_exact_at(&mut bytes, offset).ok()?;
-                Some(bytes.into())
+                if room.len() < length {
+                    room.resize(length, 0);
+                }
+                let bytes = &mut room[..length];
+                file.read_exact_at(bytes, offset).ok()?;
+                Some(bytes)
             }
-            Source::Own(all) => {
-                let from = usize::try_from(offset).ok()?;
-                Some(all.get(from..)?.get(..length)?.into())
-            }
+            Source::Own(all) => all.get(usize::try_from(offset).ok()?..)?.get(..length),
         }
     }
 }
@@ -135,10 +139,10 @@ impl PackEntry<'_> {
             PackEntry::Of(pack) => Some(pack.rows.get(key)?.checksum),
         }
     }
-    fn bytes(&self, key: &CodeKey) -> Option<Cow<'_, [u8]>> {
+    fn bytes<'b>(&'b self, key: &CodeKey, room: &'b mut Vec<u8>) -> Option<&'b [u8]> {
         match self {
-            PackEntry::New(bytes) => Some(Cow::Borrowed(bytes)),
-            PackEntry::Of(pack) => pack.entry(key),
+            PackEntry::New(bytes) => Some(bytes),
+            PackEntry::Of(pack) => pack.entry(key, room),
         }
     }
 }
@@ -171,7 +175,11 @@ pub fn write(
     to.write_all(&(entries.len() as u64).to_le_bytes())?;
     to.write_all(blake3::hash(&rows).as_bytes())?;
     to.write_all(&rows)?;
-    entries.iter().try_for_each(|(key, entry)| to.write_all(&entry.bytes(key).ok_or_else(gone)?))
+    let mut room = Vec::new();
+    let mut one = |(key, entry): &(CodeKey, PackEntry)| {
+        to.write_all(entry.bytes(key, &mut room).ok_or_else(gone)?)
+    };
+    entries.iter().try_for_each(&mut one)
 }
 
 /// Makes a file that only this user can read, and that must not exist yet.
