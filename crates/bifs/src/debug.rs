@@ -111,9 +111,9 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         Some("memory") => crate::system::memory_term(p),
         Some("mmap") => Ok(am::undefined.into()),
-        Some("min_unique_monotonic_integer") => Ok(p.heap.integer(crate::process::FIRST_UNIQUE)),
+        Some("min_unique_monotonic_integer") => Ok(p.heap.integer(kvik_proc::unique::FIRST)),
         Some("unique_monotonic_integer_state") => {
-            Ok(p.heap.unsigned(crate::process::monotonic_state()))
+            Ok(p.heap.unsigned(kvik_proc::unique::monotonic_state()))
         }
         Some("stack_check") => Ok(p.heap.integer(kvik_proc::sched::STACK as i64)),
         Some("node_and_dist_references") => {
@@ -264,7 +264,7 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         "unique_monotonic_integer_state" => {
             let n = value.as_u64().ok_or_else(|| p.badarg())?;
-            crate::process::set_monotonic_state(n);
+            kvik_proc::unique::set_monotonic_state(n);
             Ok(Term::bool(true))
         }
         _ if name == kvik_release::current().code_permission() => {

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use kvik_proc::hooks::hooks;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::{am, print, Atom, ExtKind, Term, View};
+use kvik_term::{am, print, Atom, ExtKind, PidTerm, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "pid_to_list", 1, pid_to_list),
@@ -69,9 +69,7 @@ fn node(channel: u64) -> Option<(Atom, u32)> {
 /// The first number of a local pid is 0.
 fn list_to_pid<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match numbers(a[0], "") {
-        Some([0, n, serial]) if n < 1 << 15 && serial < 1 << 13 => {
-            Ok(Term::local_pid((serial << 15 | n) as u32))
-        }
+        Some([0, n, serial]) => PidTerm::local(n, serial).ok_or_else(|| p.badarg()),
         Some([channel, n, serial]) if channel != 0 && n >> 32 == 0 && serial >> 32 == 0 => {
             let (name, creation) = node(channel).ok_or_else(|| p.badarg())?;
             Ok(p.heap.external(ExtKind::Pid, name, creation, &[n | serial << 32], 1))

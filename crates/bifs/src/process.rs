@@ -12,7 +12,6 @@ mod send;
 pub mod spawn;
 mod timer;
 
-pub use basic::{monotonic_state, set_monotonic_state, unique, FIRST_UNIQUE};
 
 pub(crate) use all::info as processes_info;
 pub(crate) use info_items::items;

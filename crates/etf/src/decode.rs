@@ -4,7 +4,7 @@ use kvik_heap::arith::max_bits;
 use kvik_heap::records::NewDefinition;
 use kvik_heap::{limit, BinRef, Heap, TermBuilder};
 use kvik_term::word::FLAT_MAP_LIMIT;
-use kvik_term::{Atom, ExtKind, RecordDef, Term};
+use kvik_term::{Atom, ExtKind, PidTerm, RecordDef, Term};
 
 use crate::hooks::{hooks, FunId};
 use crate::inflate::Inflation;
@@ -464,10 +464,7 @@ impl<'h> Decoder<'_, 'h> {
             _ => self.r.u32()?,
         };
         if is_this_node(node, creation) {
-            if num >= 1 << 15 || ser >= 1 << 13 {
-                return Err(EtfError::Malformed);
-            }
-            return Ok(Term::local_pid(ser << 15 | num));
+            return PidTerm::local(num.into(), ser.into()).ok_or(EtfError::Malformed);
         }
         let data = num as u64 | (ser as u64) << 32;
         Ok(self.heap.external(ExtKind::Pid, node, creation, &[data], 1))

@@ -599,16 +599,11 @@ impl<'h> Encoding<'h> {
         }
     }
     fn pid(&mut self, p: PidTerm<'h>) {
-        let (node, creation, num, ser) = match p {
-            PidTerm::Local(n) => {
-                let (node, creation) = this_node(self.opts.local);
-                (node, creation, n & 0x7FFF, n >> 15)
-            }
-            PidTerm::External(e) => {
-                let d = e.data();
-                (Some(e.node()), e.creation(), d as u32, (d >> 32) as u32)
-            }
+        let (node, creation) = match p {
+            PidTerm::Local(_) => this_node(self.opts.local),
+            PidTerm::External(e) => (Some(e.node()), e.creation()),
         };
+        let (num, ser) = p.numbers();
         self.u8(tag::NEW_PID);
         self.node(node);
         self.u32(num);

@@ -164,7 +164,7 @@ pub extern "C" fn enif_cpu_time(e: EnvPtr) -> Word {
 #[no_mangle]
 pub extern "C" fn enif_make_unique_integer(e: EnvPtr, properties: c_int) -> Word {
     let (positive, monotonic) = (properties & 1 != 0, properties & 2 != 0);
-    kvik_bifs::process::unique(e.heap(), monotonic, positive).word()
+    kvik_proc::unique::integer(e.heap(), monotonic, positive).word()
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ pub(crate) fn shell(command: &[u8], o: &PortOptions) -> Result<Pipes, OpenError>
         None => [b"exec ", command].concat(),
     };
     let script = c_string(&command)?;
-    start(SHELL, vec![SHELL.into(), c"-c".into(), script], o)
+    start(SHELL, vec![c"sh".into(), c"-c".into(), script], o)
 }
 
 pub(crate) fn program(path: Vec<u8>, o: &PortOptions) -> Result<Pipes, OpenError> {

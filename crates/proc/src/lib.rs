@@ -50,6 +50,7 @@ mod timer_pause;
 mod timer_queue;
 pub mod trace;
 mod tracing_on;
+pub mod unique;
 
 pub use bif::{Bif, BifEntry, BifResult, ErrorClass, Raised};
 pub use hooks::{set_hooks, Hooks, SliceEnd};

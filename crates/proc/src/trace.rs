@@ -8,7 +8,7 @@ pub mod module;
 pub mod session;
 mod settings;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use kvik_heap::{Heap, OwnedTerm};
@@ -147,10 +147,6 @@ impl PartialEq for Tracer {
 }
 
 kvik_state::vm_state! {
-    static UNIQUE: AtomicU64 = AtomicU64::new(1);
-}
-
-kvik_state::vm_state! {
     /// Whether time stamps are in CPU time: the flag `cpu_timestamp`.
     static CPU_TIME: AtomicBool = AtomicBool::new(false);
 }
@@ -174,8 +170,8 @@ pub fn stamp(h: &Heap, flags: u32) -> Option<Term<'_>> {
         ]));
     }
     if flags & bit::STRICT != 0 {
-        let n = UNIQUE.fetch_add(1, Relaxed);
-        return Some(h.tuple(&[h.integer(clock::monotonic()), h.integer(n as i64)]));
+        let n = crate::unique::integer(h, true, false);
+        return Some(h.tuple(&[h.integer(clock::monotonic()), n]));
     }
     (flags & bit::MONOTONIC != 0).then(|| h.integer(clock::monotonic()))
 }

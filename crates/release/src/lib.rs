@@ -45,10 +45,21 @@ pub struct Release {
     pub max_integer_words: Option<u32>,
     /// Words of a large integer that are worth a reduction; `None`: arithmetic counts none.
     pub integer_words_per_reduction: Option<u32>,
+    /// Bits of the number and of the serial that a pid of this node shows.
+    pub pid_bits: PidBits,
 }
 
 /// `DFLAG_V4_NC | DFLAG_UNLINK_ID`: mandatory since OTP 26.
 const V4_NODES_AND_UNLINK_ID: u64 = 4 << 32 | 0x200_0000;
+
+/// How the number of a process is shown, as `<0.NUMBER.SERIAL>`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PidBits {
+    pub number: u32,
+    pub serial: u32,
+}
+/// Since OTP 26. There a serial has 32 bits; here a pid has 32 in all.
+const PID_BITS_26: PidBits = PidBits { number: 28, serial: 4 };
 
 /// How many words terms take, header included.
 #[derive(Copy, Clone, Debug)]
@@ -76,6 +87,7 @@ pub static RELEASES: &[Release] = &[
         time_warp_mode: "no_time_warp",
         max_integer_words: None,
         integer_words_per_reduction: None,
+        pid_bits: PidBits { number: 15, serial: 13 },
     },
     Release {
         number: 26,
@@ -90,6 +102,7 @@ pub static RELEASES: &[Release] = &[
         time_warp_mode: "multi_time_warp",
         max_integer_words: None,
         integer_words_per_reduction: None,
+        pid_bits: PID_BITS_26,
     },
     Release {
         number: 27,
@@ -104,6 +117,7 @@ pub static RELEASES: &[Release] = &[
         time_warp_mode: "multi_time_warp",
         max_integer_words: Some(65_535),
         integer_words_per_reduction: None,
+        pid_bits: PID_BITS_26,
     },
     Release {
         number: 28,
@@ -118,6 +132,7 @@ pub static RELEASES: &[Release] = &[
         time_warp_mode: "multi_time_warp",
         max_integer_words: Some(65_535),
         integer_words_per_reduction: None,
+        pid_bits: PID_BITS_26,
     },
     Release {
         number: 29,
@@ -132,6 +147,7 @@ pub static RELEASES: &[Release] = &[
         time_warp_mode: "multi_time_warp",
         max_integer_words: Some(65_535),
         integer_words_per_reduction: Some(16),
+        pid_bits: PID_BITS_26,
     },
 ];
 
@@ -390,6 +406,11 @@ impl Release {
     /// Whether the first send after a file that could not be sent says `closed`, not `enotconn`.
     pub fn tells_sender_of_lost_file(&self) -> bool {
         self.number >= 27
+    }
+
+    /// Whether the owner of an active socket is told that a send was too late and has closed it.
+    pub fn tells_owner_of_late_send(&self) -> bool {
+        self.number >= 29
     }
 
     /// Whether a map's iterator may follow a list of keys.

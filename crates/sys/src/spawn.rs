@@ -119,6 +119,9 @@ impl Actions {
     }
 }
 
+/// Signals 32 and 33 in the first word of a set.
+const OF_C_LIBRARY: u64 = 0b11 << 31;
+
 impl Attributes {
     /// No signal blocked, none ignored but those that OTP's programs find ignored, a session of its
     /// own.
@@ -137,6 +140,9 @@ impl Attributes {
             for ignored in [libc::SIGPIPE, libc::SIGFPE] {
                 libc::sigdelset(set.as_mut_ptr(), ignored);
             }
+            // The C library's own two signals, which its functions on sets leave out: what is not
+            // set to its default here would be ignored in the program.
+            *set.as_mut_ptr().cast::<u64>() |= OF_C_LIBRARY;
             code(libc::posix_spawnattr_setsigdefault(&mut a.0, set.as_ptr()))?;
             let flags = libc::POSIX_SPAWN_SETSIGMASK as i16
                 | libc::POSIX_SPAWN_SETSIGDEF as i16

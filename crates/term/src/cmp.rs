@@ -467,14 +467,12 @@ fn nodes(x: Option<Ext<'_>>, y: Option<Ext<'_>>) -> Ordering {
 }
 
 fn pids(x: PidTerm<'_>, y: PidTerm<'_>) -> Ordering {
-    fn split(p: PidTerm<'_>) -> ((u32, u32), Option<Ext<'_>>) {
-        match p {
-            PidTerm::Local(n) => ((n & 0x7FFF, n >> 15), None),
-            PidTerm::External(e) => ((e.data() as u32, (e.data() >> 32) as u32), Some(e)),
-        }
-    }
-    let ((n, s), e) = split(x);
-    let ((m, t), f) = split(y);
+    let node = |p| match p {
+        PidTerm::Local(_) => None,
+        PidTerm::External(e) => Some(e),
+    };
+    let ((n, s), e) = (x.numbers(), node(x));
+    let ((m, t), f) = (y.numbers(), node(y));
     // The serial is the high part of the number.
     s.cmp(&t).then(n.cmp(&m)).then_with(|| nodes(e, f))
 }

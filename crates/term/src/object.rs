@@ -355,6 +355,25 @@ pub enum PidTerm<'h> {
     Local(u32),
     External(Ext<'h>),
 }
+
+impl PidTerm<'_> {
+    /// The number and the serial that a pid shows.
+    pub fn numbers(self) -> (u32, u32) {
+        match self {
+            PidTerm::Local(n) => {
+                let bits = kvik_release::current().pid_bits.number;
+                (n & ((1 << bits) - 1), n >> bits)
+            }
+            PidTerm::External(e) => (e.data() as u32, (e.data() >> 32) as u32),
+        }
+    }
+    /// The pid of this node that shows these, if one can.
+    pub fn local(number: u64, serial: u64) -> Option<Term<'static>> {
+        let bits = &kvik_release::current().pid_bits;
+        let fits = number >> bits.number == 0 && serial >> bits.serial == 0;
+        fits.then(|| Term::local_pid((serial << bits.number | number) as u32))
+    }
+}
 #[derive(Copy, Clone)]
 pub enum PortTerm<'h> {
     Local(u32),

@@ -284,10 +284,7 @@ fn first_number(r: Ref<'_>) -> u32 {
     }
 }
 fn pid_number(p: PidTerm<'_>) -> u32 {
-    match p {
-        PidTerm::Local(n) => n & 0x7FFF,
-        PidTerm::External(e) => e.data() as u32,
-    }
+    p.numbers().0
 }
 fn port_number(p: PortTerm<'_>) -> u64 {
     match p {

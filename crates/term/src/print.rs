@@ -276,13 +276,12 @@ fn channel(e: Ext<'_>) -> u32 {
 }
 
 fn pid(p: PidTerm<'_>, out: &mut Vec<u8>) {
-    match p {
-        PidTerm::Local(n) => put(out, format_args!("<0.{}.{}>", n & 0x7FFF, n >> 15)),
-        PidTerm::External(e) => {
-            let data = e.data();
-            put(out, format_args!("<{}.{}.{}>", channel(e), data as u32, data >> 32));
-        }
-    }
+    let channel = match p {
+        PidTerm::Local(_) => 0,
+        PidTerm::External(e) => channel(e),
+    };
+    let (number, serial) = p.numbers();
+    put(out, format_args!("<{channel}.{number}.{serial}>"));
 }
 fn port(p: PortTerm<'_>, out: &mut Vec<u8>) {
     match p {

@@ -1,11 +1,9 @@
 //! BIFs on the calling process (dictionary, yielding, hibernation), names, unique values.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use kvik_heap::roots::Root;
 use kvik_heap::SuspendedState;
 use kvik_proc::process::flag;
-use kvik_proc::{bif, registry, trace, BifEntry, BifResult, Proc};
+use kvik_proc::{bif, registry, trace, unique, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
 pub const BIFS: &[BifEntry] = &[
@@ -34,36 +32,8 @@ fn make_ref_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.make_ref())
 }
 
-kvik_state::vm_state! {
-    static UNIQUE: AtomicU64 = AtomicU64::new(0);
-    /// The last monotonic integer given out, as an offset from the first.
-    static MONOTONIC: AtomicU64 = AtomicU64::new(u64::MAX);
-}
-
-/// The first unique integer that need not be positive: the least small integer.
-pub const FIRST_UNIQUE: i64 = kvik_term::word::SMALL_MIN;
-
-pub fn monotonic_state() -> u64 {
-    MONOTONIC.load(Ordering::Relaxed)
-}
-pub fn set_monotonic_state(n: u64) {
-    MONOTONIC.store(n, Ordering::Relaxed);
-}
-
-/// A new unique integer.
-pub fn unique(h: &kvik_heap::Heap, monotonic: bool, positive: bool) -> Term<'_> {
-    let n = match monotonic {
-        true => MONOTONIC.fetch_add(1, Ordering::Relaxed).wrapping_add(1),
-        false => UNIQUE.fetch_add(1, Ordering::Relaxed),
-    };
-    let n = n as i128 + if positive { 1 } else { FIRST_UNIQUE as i128 };
-    match i64::try_from(n) {
-        Ok(n) => h.integer(n),
-        Err(_) => h.unsigned(n as u64),
-    }
-}
 fn unique_integer_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(unique(&p.heap, false, false))
+    Ok(unique::integer(&p.heap, false, false))
 }
 fn unique_integer_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (mut monotonic, mut positive) = (false, false);
@@ -74,7 +44,7 @@ fn unique_integer_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             _ => return Err(p.badarg()),
         }
     }
-    Ok(unique(&p.heap, monotonic, positive))
+    Ok(unique::integer(&p.heap, monotonic, positive))
 }
 
 fn register_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -142,8 +142,11 @@ fn collects_soon(p: &Proc) -> bool {
 
 /// The BIFs whose exceptions belong to the function that calls them.
 fn is_raiser(e: &Export) -> bool {
-    let by_name = matches!(e.function, am::error | am::throw | am::raise);
-    e.module == am::erlang && (by_name || e.function == am::exit && e.arity == 1)
+    let is_one = matches!(
+        (e.function, e.arity),
+        (am::error, 1..=3) | (am::throw | am::exit, 1) | (am::raise, 3)
+    );
+    e.module == am::erlang && is_one
 }
 
 /// Records the BIF's name and arguments for the first line of the stack trace.
@@ -399,6 +402,10 @@ pub fn apply_cell_number(address: u64) -> Option<u32> {
 pub extern "C" fn apply_fixed(p: &Proc, regs: &Regs, args: Operands, extra: u64) -> u64 {
     let (arity, site) = (extra & 0xFF, (extra >> 8) as usize % APPLIED.len());
     let (m, f) = (args.term(p, 0), args.term(p, 1));
+    if arity == 3 && m.is_atom(am::erlang) && f.is_atom(am::apply) {
+        let &[m, f, args] = x_terms(p, regs, 3) else { return NONE };
+        return apply_terms(p, regs, [m, f, args]);
+    }
     let e = m.as_atom().zip(f.as_atom()).map(|(m, f)| {
         let e = kvik_code::export(m, f, arity as u32);
         if !is_raiser(e) {
@@ -415,6 +422,21 @@ pub extern "C" fn apply_fixed(p: &Proc, regs: &Regs, args: Operands, extra: u64)
 /// `erlang:apply(M, F, Args)`: the export to call, its arguments in place.
 pub extern "C" fn apply_list(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     let &[m, f, args] = x_terms(p, regs, 3) else { return NONE };
+    apply_terms(p, regs, [m, f, args])
+}
+/// The elements of a list of three.
+fn three(list: Term<'_>) -> Option<[Term<'_>; 3]> {
+    let mut it = list.list();
+    let all = [it.next()?, it.next()?, it.next()?];
+    (it.next().is_none() && it.rest.is_nil()).then_some(all)
+}
+/// `apply` of `erlang:apply/3` is that of its arguments, as often as that comes.
+fn apply_terms<'h>(p: &'h Proc, regs: &Regs, [mut m, mut f, mut args]: [Term<'h>; 3]) -> u64 {
+    while let (true, Some(inner)) =
+        (m.is_atom(am::erlang) && f.is_atom(am::apply), three(args))
+    {
+        [m, f, args] = inner;
+    }
     let Some(n) = put_list(regs, args) else {
         return apply_many(p, regs, [m, f, args]);
     };

@@ -434,7 +434,7 @@ impl Inet {
         }
     }
 
-    fn timer(&mut self, core: &mut Core) {
+    fn timer(&mut self, core: &mut Core) -> Flow {
         self.armed = NEVER;
         let now = monotonic_nanos();
         while let Some(i) = self.pending.iter().position(|p| p.deadline <= now) {
@@ -446,10 +446,11 @@ impl Inet {
             }
             answer(core, &p, 3, |h| h.tuple(&[am::error.into(), am::timeout.into()]));
         }
-        self.send_timed_out(core, now);
+        self.send_timed_out(core, now)?;
         let pending = self.pending.iter().map(|p| p.deadline);
         let next = pending.chain(self.senders.iter().map(|s| s.1)).min();
         self.arm(core, next.unwrap_or(NEVER));
+        Ok(())
     }
 }
 
@@ -496,10 +497,7 @@ impl Driver for Inet {
     }
     fn ready(&mut self, core: &mut Core, why: Ready, buffer: &mut [u8]) -> Flow {
         match (why, self.proto) {
-            (Ready::Timer(_), _) => {
-                self.timer(core);
-                Ok(())
-            }
+            (Ready::Timer(_), _) => self.timer(core),
             (Ready::Input { hangup }, Proto::Tcp) => self.tcp_ready(core, hangup, buffer),
             (Ready::Input { .. }, Proto::Udp) => self.udp_ready(core, buffer),
             (Ready::Output, Proto::Tcp) => self.tcp_writable(core),

@@ -378,11 +378,14 @@ pub fn get(s: &Inet, bytes: &[u8]) -> Option<Vec<u8>> {
             },
             MULTICAST_IF => {
                 let name = multicast_interface(s.family)?;
-                if let Ok(v) = socket::int(fd, name) {
-                    let f = super::addr::family_code(s.family) as u32;
+                // The address, or the interface's number, stands before the family.
+                if let Ok(mut v) = socket::option(fd, name.0, name.1, 4) {
+                    if s.family == Family::Inet6 {
+                        v.reverse();
+                    }
                     out.push(opt);
-                    out.extend(f.to_be_bytes());
-                    out.extend(v.to_be_bytes());
+                    out.extend(v);
+                    out.extend(u32::from(super::addr::family_code(s.family)).to_be_bytes());
                 }
                 continue;
             }

@@ -129,10 +129,10 @@ impl Inet {
         Ok(())
     }
 
-    pub(super) fn send_timed_out(&mut self, core: &mut Core, now: i64) {
+    pub(super) fn send_timed_out(&mut self, core: &mut Core, now: i64) -> Flow {
         let late: Vec<_> = self.senders.iter().filter(|s| s.1 <= now).map(|s| s.0).collect();
         if late.is_empty() {
-            return;
+            return Ok(());
         }
         self.senders.retain(|s| s.1 > now);
         // Other senders no longer wait: the queue may stay full.
@@ -142,8 +142,15 @@ impl Inet {
         }
         if self.send_timeout_close {
             self.answer_all(core, am::closed);
+            if self.is_active() && kvik_release::current().tells_owner_of_late_send() {
+                self.tell_closed(core);
+                if self.exit_on_close {
+                    return self.exit(core, Exit::Normal);
+                }
+            }
             self.close_socket(core);
         }
+        Ok(())
     }
 
     /// Tells waiting senders that their sends have failed. Returns whether there were any.
