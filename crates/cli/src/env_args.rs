@@ -1,12 +1,14 @@
 //! Arguments from the environment (`ERL_AFLAGS`, `ERL_FLAGS`, `ERL_ZFLAGS`) and from `-args_file`,
 //! combined with those of the command line in the same order as `erl`.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use kvik_release::Release;
 
-/// Splits a string into arguments, separated by blanks; quotes and backslashes escape.
+/// Splits a string into arguments, separated by blanks. A backslash escapes the next byte outside of quotes
+/// and is an ordinary byte inside of either kind. The end of the text closes an open quote.
 pub fn split(text: &[u8], comments: bool) -> Vec<OsString> {
     let mut out = Vec::new();
     let mut it = text.iter().copied().peekable();
@@ -31,7 +33,7 @@ fn word(it: &mut std::iter::Peekable<impl Iterator<Item = u8>>, comments: bool) 
             (None, c) if c.is_ascii_whitespace() || c == 0x0B => break,
             (None, b'"' | b'\'') => quote = Some(c),
             (Some(q), c) if q == c => quote = None,
-            (None | Some(b'"'), b'\\') => {
+            (None, b'\\') => {
                 it.next();
                 match it.peek() {
                     Some(e) => w.push(*e),
@@ -72,12 +74,7 @@ pub fn gather(
 ) -> Result<Vec<OsString>, String> {
     let has_start = release.is_none_or(Release::has_start_flag);
     let from_env = |name: &str| {
-        let mut all = env(name).map(|v| split(v.as_bytes(), false)).unwrap_or_default();
-        let ends = !has_start || !has_extra(&all);
-        if ends && !all.is_empty() {
-            all.push("--".into());
-        }
-        all
+        env(name).map(|v| split_ended(v.as_bytes(), false, has_start)).unwrap_or_default()
     };
     let of_release = release.map(|r| from_env(&flags_of(r))).unwrap_or_default();
     let mut sources = vec![of_release, from_env("ERL_AFLAGS")];
@@ -92,7 +89,7 @@ pub fn gather(
     let (mut args, mut extra) = (Vec::new(), Vec::new());
     for s in sources {
         let ends = has_start && has_extra(&s);
-        expand(s, &mut args, &mut extra, 0)?;
+        expand(s, &mut args, &mut extra, has_start, 0)?;
         args.extend(ends.then(|| "--".into()));
     }
     if !extra.is_empty() {
@@ -101,6 +98,35 @@ pub fn gather(
     }
     args.append(&mut start);
     Ok(args)
+}
+
+/// Splits a source and ends its arguments with `--`. `-extra` makes that needless, but releases without
+/// `-S` add it there too, as one more plain argument.
+fn split_ended(text: &[u8], comments: bool, has_start: bool) -> Vec<OsString> {
+    let mut all = split(text, comments);
+    if !all.is_empty() && !(has_start && all.iter().any(|a| a == "-extra")) {
+        all.push("--".into());
+    }
+    all
+}
+
+/// The arguments in a file, up to the first zero byte. Opening and reading fail with messages of their own.
+fn from_file(name: &OsStr, has_start: bool) -> Result<Vec<OsString>, String> {
+    let reason = |e: io::Error| {
+        let text = e.to_string();
+        text.split_once(" (os error").map_or(text.clone(), |(reason, _)| reason.to_owned())
+    };
+    let shown = name.to_string_lossy();
+    let mut text = kvik_env::fs::read(name).map_err(|e| {
+        if e.kind() == io::ErrorKind::IsADirectory {
+            return format!("Failed to read arguments file \"{shown}\": {}", reason(e));
+        }
+        let folder = std::env::current_dir().unwrap_or_default();
+        let folder = folder.display();
+        format!("Failed to open arguments file \"{shown}\" at \"{folder}\": {}", reason(e))
+    })?;
+    text.truncate(text.iter().position(|b| *b == 0).unwrap_or(text.len()));
+    Ok(split_ended(&text, true, has_start))
 }
 
 /// Whether `-extra` ends the arguments of a source.
@@ -122,6 +148,7 @@ fn expand(
     source: Vec<OsString>,
     args: &mut Vec<OsString>,
     extra: &mut Vec<OsString>,
+    has_start: bool,
     depth: u32,
 ) -> Result<(), String> {
     let mut it = source.into_iter();
@@ -131,10 +158,7 @@ fn expand(
             if depth > 64 {
                 return Err("-args_file: too deeply nested".into());
             }
-            let text = kvik_env::fs::read(&file).map_err(|_| {
-                format!("Failed to open arguments file \"{}\"", file.to_string_lossy())
-            })?;
-            expand(split(&text, true), args, extra, depth + 1)?;
+            expand(from_file(&file, has_start)?, args, extra, has_start, depth + 1)?;
         } else if a == "-extra" {
             extra.extend(it.by_ref());
         } else {
@@ -152,6 +176,8 @@ mod tests {
     fn splits_like_a_shell() {
         let words = split(br#"-a "b c" d\ e 'f "g' # no"#, true);
         assert_eq!(words, ["-a", "b c", "d e", "f \"g"].map(OsString::from));
+        let words = split(br##""a\n b"'c\' \'d\# "" e#f "open\"##, false);
+        assert_eq!(words, ["a\\n bc\\", "'d#", "", "e#f", "open\\"].map(OsString::from));
     }
 
     #[test]

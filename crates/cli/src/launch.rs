@@ -36,14 +36,11 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
         Ok(o) => o,
         Err(e) => return complain(&format!("kvik: {e}")),
     };
-    // Once the release is known: its flags are added, and `-S` means something if it has that.
-    let own_flags = std::env::var_os(env_args::flags_of(otp.release)).is_some();
-    if own_flags || otp.release.has_start_flag() || args.iter().any(|a| a == "-S") {
-        line = match parse(args, Some(otp.release)) {
-            Ok(l) => l,
-            Err(e) => return complain(&e),
-        };
-    }
+    // Once the release is known: its flags are added, and it decides on `-S` and on `--` behind `-extra`.
+    line = match parse(args, Some(otp.release)) {
+        Ok(l) => l,
+        Err(e) => return complain(&e),
+    };
     if line.version || line.vm.iter().any(|f| f.0 == "V") {
         kvik_sys::complain!("Erlang (SMP,ASYNC_THREADS) (BEAM) emulator version {}", otp.erts);
         return 0;
