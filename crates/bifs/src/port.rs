@@ -234,7 +234,11 @@ fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     // Most drivers refuse forced writes while they are busy, whatever the data.
     let refused = || force && port.is_open() && !port.takes_force();
     let Some(data) = iodata::pieces(a[1]) else {
-        return Ok(if refused() { am::notsup.into() } else { am::badarg.into() });
+        if refused() {
+            return Ok(am::notsup.into());
+        }
+        port.log_bad_output(me);
+        return Ok(am::badarg.into());
     };
     if force && port.is_open() {
         let bytes = data.slices().concat();

@@ -8,8 +8,9 @@ use kvik_proc::{registry, RefId};
 use kvik_term::{am, Atom, Term};
 
 use crate::host::{self, Host};
+use crate::port::BadSignal;
 use crate::table::get;
-use crate::Command;
+use crate::{Command, Port};
 
 struct Processes;
 
@@ -50,6 +51,16 @@ impl Host for Processes {
     }
 }
 
+impl Port {
+    /// Logs that a process sent output which is not iodata, unless the port is closed.
+    pub fn log_bad_output(&self, from: u32) {
+        let Some(name) = self.look().map(|g| g.core.name.clone()) else { return };
+        let name: String = name.into_iter().map(char::from).collect();
+        let text = format!("Bad value on output port '{name}'\n");
+        kvik_proc::exit::log_error_without_leader(from, &text);
+    }
+}
+
 /// Makes processes the host of ports. Called before the first port is opened.
 pub fn install() {
     host::install(&Processes);
@@ -66,7 +77,10 @@ pub const HOOKS: PortHooks = PortHooks {
             Ok(Command::Wait) => return Posted::Wait,
             Ok(Command::Busy) => return Posted::Refused,
             Ok(_) => {}
-            Err(_) => {
+            Err(bad) => {
+                if bad == BadSignal::BadOutput {
+                    port.log_bad_output(from);
+                }
                 // The owner gets the exit signal, whichever process sent the message.
                 let reason = OwnedTerm::immediate(am::badsig.into());
                 let me = OwnedTerm::immediate(Term::local_port(port.id));

@@ -234,6 +234,23 @@ pub fn log_error(
     deliver(logger, Signal::Message(m));
 }
 
+/// Logs an error that a process caused, with no group leader named.
+pub fn log_error_without_leader(pid: u32, text: &str) {
+    let Some(logger) = logger::process() else { return };
+    let m = message(|h| {
+        let emulator = h.map_of_atoms(&[(am::emulator, true.into()), (am::tag, am::error.into())]);
+        let time = h.integer(clock::system() / 1000);
+        let meta = h.map_of_atoms(&[
+            (am::error_logger, emulator),
+            (am::pid, Term::local_pid(pid)),
+            (am::time, time),
+        ]);
+        let args = h.list(&[h.string(text)]);
+        h.tuple(&[am::log.into(), am::error.into(), h.string("~s~n"), args, meta])
+    });
+    deliver(logger, Signal::Message(m));
+}
+
 /// Logs a warning that concerns no process.
 pub fn log_warning_of_node(text: &str) {
     let Some(logger) = logger::process() else { return };

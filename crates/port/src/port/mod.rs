@@ -60,7 +60,11 @@ pub struct PortInfo {
 
 /// A message that is no request to the port: its owner gets the exit signal `badsig`.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct BadSignal;
+pub enum BadSignal {
+    NoRequest,
+    /// Output that is not iodata: it is logged too.
+    BadOutput,
+}
 
 /// The result of output.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

@@ -159,10 +159,20 @@ impl Port {
         message: Term<'_>,
         may_wait: bool,
     ) -> Result<Command, BadSignal> {
-        let [owner, request] = message.as_tuple_n().ok_or(BadSignal)?;
-        let owner = owner.as_local_pid().ok_or(BadSignal)?;
+        use BadSignal::NoRequest;
+        let [owner, request] = message.as_tuple_n().ok_or(NoRequest)?;
+        let owner = owner.as_local_pid().ok_or(NoRequest)?;
+        let output = match request.as_tuple_n() {
+            Some([tag, data]) if tag == am::command => {
+                Some(crate::iodata::pieces(data).ok_or(BadSignal::BadOutput)?)
+            }
+            _ => None,
+        };
         if self.look().is_some_and(|g| g.core.owner != owner) {
-            return Err(BadSignal);
+            return Err(NoRequest);
+        }
+        if let Some(pieces) = output {
+            return Ok(self.write(from, &pieces.slices(), may_wait, true));
         }
         if request == am::close {
             if let Some(mut g) = self.open_lock().filter(|g| !g.driver.is_permanent()) {
@@ -176,14 +186,10 @@ impl Port {
             }
             return Ok(Command::Done);
         }
-        let [tag, arg] = request.as_tuple_n().ok_or(BadSignal)?;
+        let [tag, arg] = request.as_tuple_n().ok_or(NoRequest)?;
         match tag.as_atom() {
-            Some(am::command) => {
-                let pieces = crate::iodata::pieces(arg).ok_or(BadSignal)?;
-                Ok(self.write(from, &pieces.slices(), may_wait, true))
-            }
             Some(am::connect) => {
-                let pid = arg.as_local_pid().ok_or(BadSignal)?;
+                let pid = arg.as_local_pid().ok_or(NoRequest)?;
                 // Only `port_connect/2` links it.
                 if let Some(mut g) = self.open_lock() {
                     self.told_to_connect(from, pid);
@@ -192,7 +198,7 @@ impl Port {
                 }
                 Ok(Command::Done)
             }
-            _ => Err(BadSignal),
+            _ => Err(NoRequest),
         }
     }
 
