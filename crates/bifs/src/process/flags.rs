@@ -23,9 +23,13 @@ fn process_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some(name) => is_flag(name),
         None => name == Some(am::monitor_nodes),
     };
-    let old = set(p, a[0], a[1]).ok_or_else(|| match known {
-        true => p.badarg(),
-        false => p.badarg_because(am::badopt),
+    // The cause of a wrong value for `async_dist` is a slip of the first releases that have it.
+    let slips = !kvik_release::current().has_trace_sessions();
+    let old = set(p, a[0], a[1]).ok_or_else(|| match a[0].as_atom() {
+        Some(am::save_calls) => p.badarg_because(am::none),
+        Some(am::async_dist) if slips => p.badarg_because(am::badopt),
+        _ if known => p.badarg(),
+        _ => p.badarg_because(am::badopt),
     })?;
     p.apply_limits();
     Ok(old)

@@ -146,10 +146,8 @@ fn flush_option(options: &[Term<'_>]) -> Option<Option<Flush>> {
 
 fn halt_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [status, options] = *a else { return Err(p.badarg()) };
-    let Some(options) = options.list_to_vec() else {
-        return Err(p.badarg());
-    };
-    let Some(flush) = flush_option(&options) else { return Err(p.badarg_because(am::badopt)) };
+    let flush = options.list_to_vec().and_then(|options| flush_option(&options));
+    let Some(flush) = flush else { return Err(p.badarg_because(am::badopt)) };
     let h = if let Some(n) = status.as_u64() {
         let code = (n & 0x7FFF_FFFF) as i32;
         Halt::Code { code, flush }

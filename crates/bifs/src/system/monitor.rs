@@ -87,6 +87,9 @@ fn of_session_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// Replaces the limits of a session without a tracer; returns the old ones.
 fn set_all<'h>(p: &'h Proc, s: &SessionRef, who: Term<'h>, options: Term<'h>) -> BifResult<'h> {
+    if kvik_release::current().has_system_monitors() && !options.is_list() {
+        return Err(p.badarg());
+    }
     let new = if who.is_atom(am::undefined) || options.is_nil() {
         None
     } else {

@@ -117,6 +117,9 @@ fn item_of_session<'h>(p: &'h Proc, s: &SessionRef, a: &[Term<'h>]) -> BifResult
         },
         (_, Some("new" | "new_processes")) => trace::of_new(false, s),
         (_, Some("new_ports")) => trace::of_new(true, s),
+        // Functions and messages have no keys but their own.
+        (_, Some("send" | "receive")) => return Err(p.badarg()),
+        _ if what.as_tuple().is_some() => return Err(p.badarg()),
         _ => return Err(p.badarg_because(am::badopt)),
     };
     match name {

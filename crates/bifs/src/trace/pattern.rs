@@ -45,20 +45,27 @@ fn orders<'h>(
         _ => On::Yes,
     };
     let all = ms.is_nil() || ms.as_atom().is_some();
-    let known = ["true", "false", "restart", "pause"];
-    if ms.as_atom().is_some_and(|a| !known.contains(&a.name())) {
-        return Err(p.badarg_because(am::match_spec));
-    }
-    let spec = match all {
-        true => Spec::All,
-        false => match compile(ms, dialect) {
-            Ok(program) => Spec::Some(Arc::new(program)),
-            Err(MatchSpecError::TooDeep) => return Err(p.system_limit()),
-            Err(MatchSpecError::Bad(_)) => return Err(p.badarg_because(am::match_spec)),
-        },
+    let spec = || {
+        let known = ["true", "false", "restart", "pause"];
+        if ms.as_atom().is_some_and(|a| !known.contains(&a.name())) {
+            return Err(p.badarg_because(am::match_spec));
+        }
+        if all {
+            return Ok(Spec::All);
+        }
+        match compile(ms, dialect) {
+            Ok(program) => Ok(Spec::Some(Arc::new(program))),
+            Err(MatchSpecError::TooDeep) => Err(p.system_limit()),
+            Err(MatchSpecError::Bad(_)) => Err(p.badarg_because(am::match_spec)),
+        }
+    };
+    // Of two wrong arguments the flags are named by releases with trace sessions, else the pattern.
+    let early = match kvik_release::current().has_trace_sessions() {
+        true => None,
+        false => Some(spec()?),
     };
     let bad = || p.badarg_because(am::badopt);
-    let mut o = Orders::new(session, on, spec);
+    let mut o = Orders::new(session, on, Spec::All);
     let mut global = false;
     for f in flags.list_to_vec().ok_or_else(bad)? {
         match f.as_atom().map(Atom::name) {
@@ -76,6 +83,7 @@ fn orders<'h>(
             return Err(bad());
         }
     }
+    o.spec = early.map_or_else(spec, Ok)?;
     if matches!(o.spec, Spec::Some(_)) && o.counts_only() {
         return Err(p.badarg_because(am::call_count));
     }
@@ -109,11 +117,11 @@ fn set<'h>(p: &'h Proc, session: &SessionRef, a: &[Term<'h>]) -> BifResult<'h> {
         return match (simple, event.name()) {
             (true, "send") => Ok(messages::set(session, true, &o)),
             (true, "receive") => Ok(messages::set(session, false, &o)),
-            _ => Err(p.badarg()),
+            _ => Err(p.badarg_because(am::none)),
         };
     }
     let mfa = what.as_tuple_n::<3>().and_then(|[m, f, a]| place(m, f, a));
-    let to = mfa.ok_or_else(|| p.badarg())?;
+    let to = mfa.ok_or_else(|| p.badarg_because(am::none))?;
     Ok(p.heap.integer(everywhere(p, &to, &o) as i64))
 }
 fn everywhere(p: &Proc, to: &PatternSite, o: &Orders) -> usize {
