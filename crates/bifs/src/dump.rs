@@ -8,7 +8,7 @@ mod terms;
 
 use std::cell::Cell;
 use std::ffi::OsString;
-use std::io::{Result, Write};
+use std::io::{Error, ErrorKind, Result, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -162,7 +162,9 @@ pub fn write(p: Option<&Proc>, queued: Vec<RunToken>, slogan: &str) {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o640);
     let Ok(file) = File::with(&options, OsString::from_vec(name)) else { return };
-    if dump(p, queued, slogan, file, limit).is_ok() {
+    // A disk that is full ends the dump as its last line does; a limit that is reached ends the line.
+    let stopped = |e: Error| limit.is_some() && e.kind() == ErrorKind::WriteZero;
+    if !dump(p, queued, slogan, file, limit).is_err_and(stopped) {
         say(b"done\n");
     }
 }
