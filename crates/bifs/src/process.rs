@@ -12,7 +12,6 @@ mod send;
 pub mod spawn;
 mod timer;
 
-
 pub(crate) use all::info as processes_info;
 pub(crate) use info_items::items;
 pub use info_items::{item, status_of as status};

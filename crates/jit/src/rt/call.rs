@@ -432,9 +432,7 @@ fn three(list: Term<'_>) -> Option<[Term<'_>; 3]> {
 }
 /// `apply` of `erlang:apply/3` is that of its arguments, as often as that comes.
 fn apply_terms<'h>(p: &'h Proc, regs: &Regs, [mut m, mut f, mut args]: [Term<'h>; 3]) -> u64 {
-    while let (true, Some(inner)) =
-        (m.is_atom(am::erlang) && f.is_atom(am::apply), three(args))
-    {
+    while let (true, Some(inner)) = (m.is_atom(am::erlang) && f.is_atom(am::apply), three(args)) {
         [m, f, args] = inner;
     }
     let Some(n) = put_list(regs, args) else {
