@@ -104,7 +104,8 @@ pub fn gather(
 /// `-S` add it there too, as one more plain argument.
 fn split_ended(text: &[u8], comments: bool, has_start: bool) -> Vec<OsString> {
     let mut all = split(text, comments);
-    if !all.is_empty() && !(has_start && all.iter().any(|a| a == "-extra")) {
+    let is_ended = all.is_empty() || has_start && has_extra(&all);
+    if !is_ended {
         all.push("--".into());
     }
     all
