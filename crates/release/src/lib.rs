@@ -10,9 +10,12 @@
 
 mod code_files;
 mod costs;
+mod pids;
+mod sockets;
 mod tables;
 
 pub use costs::IovecCost;
+pub use pids::PidBits;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -51,15 +54,6 @@ pub struct Release {
 
 /// `DFLAG_V4_NC | DFLAG_UNLINK_ID`: mandatory since OTP 26.
 const V4_NODES_AND_UNLINK_ID: u64 = 4 << 32 | 0x200_0000;
-
-/// How the number of a process is shown, as `<0.NUMBER.SERIAL>`.
-#[derive(Debug, PartialEq, Eq)]
-pub struct PidBits {
-    pub number: u32,
-    pub serial: u32,
-}
-/// Since OTP 26. There a serial has 32 bits; here a pid has 32 in all.
-const PID_BITS_26: PidBits = PidBits { number: 28, serial: 4 };
 
 /// How many words terms take, header included.
 #[derive(Copy, Clone, Debug)]
@@ -102,7 +96,7 @@ pub static RELEASES: &[Release] = &[
         time_warp_mode: "multi_time_warp",
         max_integer_words: None,
         integer_words_per_reduction: None,
-        pid_bits: PID_BITS_26,
+        pid_bits: pids::SINCE_26,
     },
     Release {
         number: 27,
@@ -117,7 +111,7 @@ pub static RELEASES: &[Release] = &[
         time_warp_mode: "multi_time_warp",
         max_integer_words: Some(65_535),
         integer_words_per_reduction: None,
-        pid_bits: PID_BITS_26,
+        pid_bits: pids::SINCE_26,
     },
     Release {
         number: 28,
@@ -132,7 +126,7 @@ pub static RELEASES: &[Release] = &[
         time_warp_mode: "multi_time_warp",
         max_integer_words: Some(65_535),
         integer_words_per_reduction: None,
-        pid_bits: PID_BITS_26,
+        pid_bits: pids::SINCE_26,
     },
     Release {
         number: 29,
@@ -147,7 +141,7 @@ pub static RELEASES: &[Release] = &[
         time_warp_mode: "multi_time_warp",
         max_integer_words: Some(65_535),
         integer_words_per_reduction: Some(16),
-        pid_bits: PID_BITS_26,
+        pid_bits: pids::SINCE_26,
     },
 ];
 
@@ -393,24 +387,6 @@ impl Release {
     /// Whether a local time is never taken for summer time in a zone that has none.
     pub fn ignores_summer_time_that_a_zone_lacks(&self) -> bool {
         self.number >= 28
-    }
-
-    /// Bytes that the inet driver receives at once, until it is told otherwise (`buffer`).
-    pub fn inet_buffer(&self) -> usize {
-        match self.number {
-            ..28 => 1460,
-            _ => 9216,
-        }
-    }
-
-    /// Whether the first send after a file that could not be sent says `closed`, not `enotconn`.
-    pub fn tells_sender_of_lost_file(&self) -> bool {
-        self.number >= 27
-    }
-
-    /// Whether the owner of an active socket is told that a send was too late and has closed it.
-    pub fn tells_owner_of_late_send(&self) -> bool {
-        self.number >= 29
     }
 
     /// Whether a map's iterator may follow a list of keys.
