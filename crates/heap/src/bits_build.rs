@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use kvik_term::word::*;
 use kvik_term::{am, Atom, Term};
+use smallvec::SmallVec;
 
 use crate::binary::{BinRef, Binary};
 use crate::bits::{copy_bits, is_little, WRITABLE};
@@ -396,24 +397,21 @@ impl Build {
     /// # Safety
     /// As for `put`.
     unsafe fn put_number(&mut self, digits: &[u64], fill: u64, n: usize, flags: u32) {
-        let byte = |i: usize| {
-            let d = digits.get(i / 8).copied().unwrap_or(fill);
-            (d >> (8 * (i % 8))) as u8
-        };
-        let (whole, rest) = (n / 8, n % 8);
-        let mut bytes: Vec<u8> = (0..n.div_ceil(8)).map(byte).collect();
-        // SAFETY: as the caller says.
-        unsafe {
-            if is_little(flags) {
-                if let (true, Some(b)) = (rest > 0, bytes.get_mut(whole)) {
-                    *b <<= 8 - rest;
-                }
-                self.put_bits(bytes.as_ptr(), 0, n);
-            } else {
-                bytes.reverse();
-                let skip = if rest > 0 { 8 - rest } else { 0 };
-                self.put_bits(bytes.as_ptr(), skip, n);
+        let words = n.div_ceil(64);
+        let digit = |i: usize| digits.get(i).copied().unwrap_or(fill);
+        let mut bytes: SmallVec<[u8; 64]> = SmallVec::with_capacity(8 * words);
+        if is_little(flags) {
+            (0..words).for_each(|i| bytes.extend_from_slice(&digit(i).to_le_bytes()));
+            // The bits of a last part of a byte are its highest.
+            if let (1.., Some(last)) = (n % 8, bytes.get_mut(n / 8)) {
+                *last <<= 8 - n % 8;
             }
+            // SAFETY: as the caller says.
+            unsafe { self.put_bits(bytes.as_ptr(), 0, n) };
+        } else {
+            (0..words).rev().for_each(|i| bytes.extend_from_slice(&digit(i).to_be_bytes()));
+            // SAFETY: as the caller says.
+            unsafe { self.put_bits(bytes.as_ptr(), 64 * words - n, n) };
         }
     }
 
