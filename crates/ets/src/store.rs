@@ -2,6 +2,7 @@
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::Term;
+use smallvec::SmallVec;
 
 use crate::deferred_free::DeferredFree;
 use crate::kind::IterationHold;
@@ -80,6 +81,24 @@ impl Store {
         match self {
             Store::Hash(h) => h.erase(key, hold),
             Store::Tree(t) => drop(t.take(key)),
+        }
+    }
+    /// Erases a key's objects and returns copies, oldest first.
+    pub fn take<'h>(
+        &mut self,
+        key: Term<'_>,
+        heap: &'h Heap,
+        hold: IterationHold,
+    ) -> SmallVec<[Term<'h>; 1]> {
+        match self {
+            Store::Hash(h) => {
+                let copies: SmallVec<_> = h.get(key).rev().map(|r| r.copy(heap)).collect();
+                if !copies.is_empty() {
+                    h.erase(key, hold);
+                }
+                copies
+            }
+            Store::Tree(t) => t.take(key).iter().map(|o| heap.copy_owned(o)).collect(),
         }
     }
     pub fn erase_object(&mut self, object: Term<'_>, hold: IterationHold) {

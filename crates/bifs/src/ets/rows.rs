@@ -118,11 +118,7 @@ fn take_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let pin = pin();
     let t = table(p, t, &pin)?;
     let mut s = write(p, &t, Access::Write)?;
-    let list = found(p, &t, &s, key);
-    if !list.is_nil() {
-        s.store.erase(key, t.hold());
-    }
-    Ok(list)
+    Ok(p.heap.list(&s.store.take(key, &p.heap, t.hold())))
 }
 
 fn delete_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
