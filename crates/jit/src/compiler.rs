@@ -50,6 +50,8 @@ pub struct Compiler<'m> {
     pub line: u32,
     /// Index of the current instruction.
     pub at: usize,
+    /// Float registers, as bits, that machine registers hold here: see the target's templates.
+    pub held_floats: u16,
     /// Name and arity of the current function.
     pub function: Atom,
     pub arity: u32,
@@ -191,6 +193,7 @@ impl<'m> Compiler<'m> {
             places,
             line: 0,
             at: 0,
+            held_floats: 0,
             function: am::undefined,
             arity: 0,
             any_nif: !has_nif_marks && loads_nif(imports),

@@ -5,7 +5,7 @@ use kvik_term::am;
 
 use crate::compiler::{Compiler, EmitResult};
 use crate::rt;
-use crate::target::Label;
+use crate::target::{keeps_floats, Label};
 
 impl<'m> Compiler<'m> {
     /// Emits a whole function: `func_info`, the entry, and its instructions.
@@ -17,6 +17,9 @@ impl<'m> Compiler<'m> {
         for at in f.ops.clone() {
             self.at = at;
             let Some(op) = self.code.ops.get(at) else { break };
+            if self.checked || !keeps_floats(op.opcode) {
+                self.held_floats = 0;
+            }
             match op.opcode {
                 Opcode::Label => self.at_label(op, f, entry)?,
                 Opcode::FuncInfo => {
@@ -27,6 +30,7 @@ impl<'m> Compiler<'m> {
                         self.check_state(op)?;
                     }
                     if self.proof.keep_message(at) {
+                        self.held_floats = 0;
                         self.call_rt(rt::receive::keep_message, &[], 0)?;
                     }
                     self.instruction(op)?

@@ -564,6 +564,13 @@ impl Asm {
     pub fn ucomisd(&mut self, x: u8, y: u8) {
         self.sse(0x66, 0x2E, x, y)
     }
+    /// Copies all of a register, which depends on nothing that was in the other.
+    pub fn movaps(&mut self, x: u8, y: u8) {
+        self.rex(false, R(x), 0, R(y));
+        self.b(0x0F);
+        self.b(0x28);
+        self.modrm_rr(R(x), R(y))
+    }
     pub fn movsd_load(&mut self, x: u8, base: R, disp: i32) {
         self.b(0xF2);
         self.rex(false, R(x), 0, base);

@@ -12,6 +12,7 @@ mod templates;
 use asm::*;
 pub use asm::{Asm, Label, WordAt};
 pub use stubs::make as make_stubs;
+pub use templates::floats::keeps_floats;
 
 const P: R = R13;
 const REGS: R = RBX;

@@ -158,6 +158,7 @@ impl<'m> Compiler<'m> {
         self.a.alu_rr(Alu::Cmp, RAX, STACK);
         self.a.jcc(Cc::A, slow);
         self.a.place(back);
+        let held = self.held_floats;
         self.later(move |c| {
             c.a.place(slow);
             c.a.mov_ri(RCX, (words as u64) << 16 | live);
@@ -165,6 +166,7 @@ impl<'m> Compiler<'m> {
             let too_large = c.a.label();
             c.a.alu_ri(Alu::Cmp, RAX, word::NONE as i32);
             c.a.jcc(Cc::E, too_large);
+            c.fetch_floats(held);
             c.a.jmp(back);
             c.a.place(too_large);
             c.raise_here();
@@ -214,9 +216,8 @@ impl<'m> Compiler<'m> {
     /// Branches to `fail` unless the word in `r` is boxed; then `eax` holds the low byte of its
     /// header.
     pub fn boxed_kind(&mut self, r: R, fail: Label) {
-        self.a.mov32_rr(RAX, r);
-        self.a.alu32_ri(Alu::And, RAX, 3);
-        self.a.alu32_ri(Alu::Cmp, RAX, word::TAG_BOXED as i32);
+        self.a.lea(RAX, r, -(word::TAG_BOXED as i32));
+        self.a.test8_ri(RAX, 3);
         self.a.jcc(Cc::Ne, fail);
         self.a.movzx8_rm(RAX, r, -(word::TAG_BOXED as i32));
     }

@@ -9,7 +9,7 @@ mod data;
 mod debugger;
 mod entry;
 mod exceptions;
-mod floats;
+pub mod floats;
 mod guards;
 mod maps;
 mod receive;
