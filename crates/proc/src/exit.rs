@@ -222,14 +222,14 @@ pub fn log_error(
     log(am::error, Some(leader), Some(p.pid()), format, args);
 }
 
-/// Logs an error that a process caused, with no group leader named.
-pub fn log_error_without_leader(pid: u32, text: &str) {
-    log(am::error, None, Some(pid), "~s~n", |h| h.list(&[h.string(text)]));
+/// Logs an error with no group leader named, and perhaps the process that caused it.
+pub fn log_error_without_leader(pid: Option<u32>, text: &[u8]) {
+    log(am::error, None, pid, "~s~n", |h| h.list(&[h.byte_list(text)]));
 }
 
-/// Logs a warning that concerns no process.
-pub fn log_warning_of_node(text: &str) {
-    log(am::warning, None, None, "~ts~n", |h| h.list(&[h.string(text)]));
+/// The same for a warning.
+pub fn log_warning_without_leader(pid: Option<u32>, text: &[u8]) {
+    log(am::warning, None, pid, "~s~n", |h| h.list(&[h.byte_list(text)]));
 }
 
 /// `{log, Level, Format, Arguments, Metadata}` to the logger.
@@ -242,7 +242,9 @@ fn log(
 ) {
     let Some(logger) = logger::process() else { return };
     let m = message(|h| {
-        let emulator = h.map_of_atoms(&[(am::emulator, true.into()), (am::tag, level.into())]);
+        // `error_logger` has a name of its own for warnings.
+        let tag = if level == am::warning { am::warning_msg } else { level };
+        let emulator = h.map_of_atoms(&[(am::emulator, true.into()), (am::tag, tag.into())]);
         let mut meta = vec![(am::error_logger, emulator)];
         meta.extend(leader.map(|l| (am::gl, h.copy(l.term()))));
         meta.extend(pid.map(|pid| (am::pid, Term::local_pid(pid))));
