@@ -1,7 +1,7 @@
 %% A peer that knows the cookie, does its handshake, and then sends what no node sends. That ends its
 %% connection, or means nothing; the other node goes on.
 -module(hostile).
--export([main/0]).
+-export([main/0, cases/0, outcome_of/3, pid/2, theirs/2, ref/1, t/1, signal/1, hdr/2, frag/4, send/2, send/3]).
 
 main() ->
     N = two:other(),
@@ -16,14 +16,15 @@ none_left(N, Tries) ->
     end.
 
 show(N, {Name, Packets}) ->
-    two:p(Name, fun() ->
-        {S, Env} = connect(N, Name),
-        ok = inet:setopts(S, [{packet, raw}]),
-        _ = [gen_tcp:send(S, raw(F(Env))) || F <- Packets],
-        R = outcome(S, 150),
-        gen_tcp:close(S),
-        R
-    end).
+    two:p(Name, fun() -> outcome_of(N, Name, Packets) end).
+%% Whether the other node has ended the connection that brought the packets.
+outcome_of(N, Name, Packets) ->
+    {S, Env} = connect(N, Name),
+    ok = inet:setopts(S, [{packet, raw}]),
+    _ = [gen_tcp:send(S, raw(F(Env))) || F <- Packets],
+    R = outcome(S, 150),
+    gen_tcp:close(S),
+    R.
 raw({raw, B}) -> B;
 raw(B) -> [<<(iolist_size(B)):32>>, B].
 outcome(S, Time) ->

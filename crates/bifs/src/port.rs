@@ -233,7 +233,7 @@ fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     };
     // Most drivers refuse forced writes while they are busy, whatever the data.
     let refused = || force && port.is_open() && !port.takes_force();
-    let Some(data) = iodata::pieces(a[1]) else {
+    let Some(data) = port.pieces(a[1]) else {
         if refused() {
             return Ok(am::notsup.into());
         }
@@ -262,7 +262,7 @@ fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn port_control_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let reply = || {
         let op = u32::try_from(a[1].as_u64()?).ok()?;
-        lookup(a[0])?.control(p.self_pid().as_local_pid()?, op, &iodata::bytes(a[2])?)
+        lookup(a[0])?.control(p.self_pid().as_local_pid()?, op, &iodata::control_bytes(a[2])?)
     };
     p.heap.bump_reductions(20);
     Ok(match p.calls_port(am::port_control, 3, reply) {

@@ -1,25 +1,28 @@
-//! The receive path: signals from processes of other nodes to those of this one. Undecodable or
-//! illegal signals end the connection.
+//! The receive path: signals from processes of other nodes to those of this one. Signals that
+//! cannot be decoded or are illegal are logged and end the connection.
 
 use std::sync::Arc;
 
-use kvik_etf::{tag, DecodeOpts, Decoding};
+use kvik_etf::tag;
 use kvik_heap::roots::Root;
-use kvik_heap::{BinRef, Heap, OwnedTerm};
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_proc::process::is_alive;
 use kvik_proc::signal::{control, deliver, deliver_from, Control, Signal};
 use kvik_proc::{node as this, registry, seq_trace, Proc, RefId, RemotePid, ABROAD};
 use kvik_term::{am, Atom, PidTerm, Ref, Term, View};
 
 use crate::connect::{self, From, ANSWER};
+use crate::encoded::{Behind, Encoded, Reason};
 use crate::fragments::Whole;
 use crate::node::{RemoteNode, RemoteRef};
-use crate::packet::{FIRST_FRAGMENT, HEADER, NEXT_FRAGMENT, PASS_THROUGH};
+use crate::packet::{FIRST_FRAGMENT, HEADER, NEXT_FRAGMENT};
+use crate::rejected;
 use crate::sender::send_ended;
 use crate::signal::{altact, op, DistFlags, Outgoing, SignalKind};
 use crate::spawn;
 use crate::watchers::{add_watcher, forget_watcher, RemoteMonitor};
 
-/// Handles a packet of a connection. False: it is invalid.
+/// Handles a packet of a connection. False: it is invalid, and the connection ends.
 pub fn packet(node: &Arc<RemoteNode>, id: u32, packet: &[u8]) -> bool {
     let flags = match node.lock_up(id) {
         Some(mut s) => {
@@ -29,36 +32,44 @@ pub fn packet(node: &Arc<RemoteNode>, id: u32, packet: &[u8]) -> bool {
         None => return true,
     };
     let from = From { node, id };
-    let done = match packet {
+    // Without headers, a byte comes first that may be anything.
+    let content = match packet {
         // A keep-alive.
-        [] => Some(()),
-        [PASS_THROUGH, rest @ ..] if !flags.headers() => {
-            read(&from, Encoded { bytes: rest, atoms: &[], header: false, source: None })
-        }
-        [tag::VERSION, kind, rest @ ..] if flags.headers() => {
-            let whole = with_header(&from, flags, *kind, rest);
-            if whole.is_none() {
-                corrupted("header", &from, packet);
-            }
-            match whole {
-                Some(Some(Arrived::Plain(atoms, at))) => {
-                    let bytes = &rest[at..];
-                    read(&from, Encoded { bytes, atoms: &atoms, header: true, source: None })
-                }
-                Some(Some(Arrived::Fragments(w))) => {
-                    let (bytes, source) = (w.bytes.bytes(), Some(&w.bytes));
-                    read(&from, Encoded { bytes, atoms: &w.atoms, header: true, source })
-                }
-                Some(None) => Some(()),
-                None => return false,
-            }
-        }
-        _ => None,
+        [] => return true,
+        [_, rest @ ..] if !flags.headers() => rest,
+        _ => packet,
     };
-    if done.is_none() {
-        corrupted("term", &from, packet);
+    match content {
+        [] | [_] => false,
+        [tag::VERSION, HEADER | FIRST_FRAGMENT | NEXT_FRAGMENT, ..] if !flags.headers() => {
+            rejected::header(&from, content);
+            false
+        }
+        [tag::VERSION, ..] if !flags.headers() => {
+            read(&from, Encoded { bytes: content, atoms: &[], header: false, source: None })
+        }
+        [tag::VERSION, kind, rest @ ..] => match with_header(&from, flags, *kind, rest) {
+            Ok(Some(Arrived::Plain(atoms, at))) => {
+                let bytes = &rest[at..];
+                read(&from, Encoded { bytes, atoms: &atoms, header: true, source: None })
+            }
+            Ok(Some(Arrived::Fragments(w))) => {
+                let (bytes, source) = (w.bytes.bytes(), Some(&w.bytes));
+                read(&from, Encoded { bytes, atoms: &w.atoms, header: true, source })
+            }
+            Ok(None) => true,
+            Err(fault) => {
+                if fault == Fault::Header {
+                    rejected::header(&from, content);
+                }
+                false
+            }
+        },
+        _ => {
+            rejected::incompatible(&from);
+            false
+        }
     }
-    done.is_some()
 }
 
 /// A complete signal.
@@ -68,118 +79,77 @@ enum Arrived {
     Fragments(Whole),
 }
 
-/// Parses what follows the version byte and header kind. `Some(None)`: more fragments must come.
+/// Why a packet with a header is rejected.
+#[derive(PartialEq, Eq)]
+enum Fault {
+    /// The header cannot be read.
+    Header,
+    /// A fragment that is out of sequence, or whose operation cannot be read, which is logged.
+    Fragment,
+}
+
+/// Parses what follows the version byte and header kind. `Ok(None)`: more fragments must come.
 fn with_header(
     from: &From<'_>,
     flags: DistFlags,
     kind: u8,
     rest: &[u8],
-) -> Option<Option<Arrived>> {
-    let Some(mut s) = from.node.lock_up(from.id) else { return Some(None) };
+) -> Result<Option<Arrived>, Fault> {
+    let Some(mut s) = from.node.lock_up(from.id) else { return Ok(None) };
     if kind == HEADER {
-        let (atoms, at) = s.receive_cache.read_header(rest).ok()?;
-        return Some(Some(Arrived::Plain(atoms, at)));
+        let (atoms, at) = s.receive_cache.read_header(rest).map_err(|_| Fault::Header)?;
+        return Ok(Some(Arrived::Plain(atoms, at)));
     }
-    let (number, rest) = rest.split_first_chunk::<8>()?;
-    let (left, rest) = rest.split_first_chunk::<8>()?;
+    if !flags.has(DistFlags::FRAGMENTS) || !matches!(kind, FIRST_FRAGMENT | NEXT_FRAGMENT) {
+        return Err(Fault::Header);
+    }
+    let short = || if kind == FIRST_FRAGMENT { Fault::Header } else { Fault::Fragment };
+    let (number, rest) = rest.split_first_chunk::<8>().ok_or_else(short)?;
+    let (left, rest) = rest.split_first_chunk::<8>().ok_or_else(short)?;
     let (number, left) = (u64::from_be_bytes(*number), u64::from_be_bytes(*left));
-    match kind {
-        _ if !flags.has(DistFlags::FRAGMENTS) => return None,
-        FIRST_FRAGMENT => {
-            let (atoms, at) = s.receive_cache.read_header(rest).ok()?;
-            s.incoming.begin(number, left, atoms, &rest[at..])?;
+    if kind == FIRST_FRAGMENT {
+        let (atoms, at) = s.receive_cache.read_header(rest).map_err(|_| Fault::Header)?;
+        let body = &rest[at..];
+        let e = Encoded { bytes: body, atoms: &atoms, header: true, source: None };
+        if left > 1 && e.term(0, &Heap::detached()).is_none() {
+            drop(s);
+            rejected::term(from, body, &atoms, None);
+            return Err(Fault::Fragment);
         }
-        NEXT_FRAGMENT => s.incoming.append(number, rest),
-        _ => return None,
-    }
-    let whole = s.incoming.came(number, left).ok()?;
-    Some(whole.map(Arrived::Fragments))
-}
-
-/// Bytes of a packet that the log shows.
-const BYTES_SHOWN: usize = 1000;
-
-/// Logs a packet that cannot be read; the connection ends then.
-fn corrupted(what: &str, from: &From<'_>, packet: &[u8]) {
-    let what = if what == "term" { "external term" } else { "distribution header" };
-    let shown = packet.iter().take(BYTES_SHOWN).map(|b| b.to_string()).collect::<Vec<_>>();
-    let more = if packet.len() > BYTES_SHOWN { ",..." } else { "" };
-    let text = format!(
-        "{} got a corrupted {what} from {} on distribution channel {}\n<<{}{more}>>",
-        this::name().name(),
-        from.node.name.name(),
-        from.node.name.index(),
-        shown.join(","),
-    );
-    kvik_proc::exit::log_warning_of_node(&text);
-}
-
-/// A received signal in encoded form.
-#[derive(Copy, Clone)]
-struct Encoded<'a> {
-    bytes: &'a [u8],
-    /// The atoms that its references stand for.
-    atoms: &'a [Atom],
-    /// Terms behind a distribution header have no version byte.
-    header: bool,
-    /// The binary that holds the bytes.
-    source: Option<&'a BinRef>,
-}
-
-/// Initial heap words for a term of that many bytes; a larger term costs a copy.
-fn words(bytes: usize) -> usize {
-    bytes.min(512)
-}
-
-impl Encoded<'_> {
-    /// Decodes the term at a position; also returns where it ends. Compressed terms are rejected:
-    /// no node sends them, and their expanded size is not bounded by the input.
-    fn term<'h>(&self, at: usize, h: &'h Heap) -> Option<(Term<'h>, usize)> {
-        let at = match self.header {
-            true => at,
-            false if self.bytes.get(at) == Some(&tag::VERSION) => at + 1,
-            false => return None,
-        };
-        let opts = DecodeOpts {
-            abroad: true,
-            atoms: self.atoms,
-            source: self.source,
-            ..DecodeOpts::default()
-        };
-        let mut d = Decoding::bare(at, opts);
-        loop {
-            if let Some(done) = d.run(self.bytes, h, &mut { usize::MAX }).ok()? {
-                return Some(done);
-            }
+        if number == 0 {
+            // OTP takes the number for that of a message that is whole.
+            return Ok(Some(Arrived::Plain(atoms, 16 + at)));
         }
+        s.incoming.begin(number, left, atoms, body).ok_or(Fault::Fragment)?;
+    } else {
+        s.incoming.append(number, rest);
     }
-    fn owned(&self, at: usize) -> Option<OwnedTerm> {
-        let mut good = false;
-        let bytes = self.bytes.len().saturating_sub(at);
-        let t = OwnedTerm::build(words(bytes), |h| match self.term(at, h) {
-            Some((t, _)) => {
-                good = true;
-                t
-            }
-            None => Term::NIL,
-        });
-        good.then_some(t)
-    }
+    let whole = s.incoming.came(number, left).map_err(|()| Fault::Fragment)?;
+    Ok(whole.map(Arrived::Fragments))
 }
 
-/// The position of the message or reason behind a signal.
-#[derive(Copy, Clone)]
-struct Behind<'a>(Encoded<'a>, usize);
-
-/// Decodes the message or reason behind a signal.
-fn payload(b: Behind<'_>) -> Option<OwnedTerm> {
-    b.0.owned(b.1)
-}
-
-fn read(from: &From<'_>, e: Encoded<'_>) -> Option<()> {
+/// Handles an encoded signal. False: it is invalid.
+fn read(from: &From<'_>, e: Encoded<'_>) -> bool {
     let h = Heap::detached();
-    let (t, used) = e.term(0, &h)?;
-    let rest = Behind(e, used);
+    let Some((t, at)) = e.term(0, &h) else {
+        rejected::term(from, e.bytes, e.atoms, None);
+        return false;
+    };
+    let rest = Behind::new(e, at);
+    if operation(from, t, &rest).is_some() {
+        return true;
+    }
+    match rest.corrupted() {
+        // Nobody reads it.
+        Some(Some(pid)) if !is_alive(pid) => return true,
+        Some(receiver) => rejected::term(from, &e.bytes[at..], e.atoms, receiver),
+        None => rejected::operation(t),
+    }
+    false
+}
+
+/// Takes a control tuple apart. None: it is invalid, or what is behind it cannot be read.
+fn operation(from: &From<'_>, t: Term<'_>, rest: &Behind<'_>) -> Option<()> {
     let (op, parts) = t.as_tuple()?.elements().split_first()?;
     let op = u8::try_from(op.as_small()?).ok()?;
     let token_at = match op {
@@ -208,23 +178,23 @@ fn signal(
     op: u8,
     parts: &[Term<'_>],
     token: Option<OwnedTerm>,
-    rest: Behind<'_>,
+    rest: &Behind<'_>,
 ) -> Option<()> {
     match (op, parts) {
         (op::SEND | op::SEND_TT | op::SEND_SENDER | op::SEND_SENDER_TT, [_, to]) => {
             to.as_pid()?;
-            message(from, to.as_local_pid(), payload(rest)?, token);
+            message(from, to.as_local_pid(), rest, token)?;
         }
         (op::REG_SEND | op::REG_SEND_TT, [sender, _, to]) => {
             sender.as_pid()?;
-            message(from, registry::whereis_process(to.as_atom()?), payload(rest)?, token);
+            message(from, registry::whereis_process(to.as_atom()?), rest, token)?;
         }
         (op::ALIAS_SEND | op::ALIAS_SEND_TT, [_, to]) => {
-            alias_message(from, to.as_ref()?, payload(rest)?, token);
+            alias_message(from, to.as_ref()?, rest, token)?;
         }
         (op::ALTACT_SIG_SEND, [flags, sender, to, ..]) => {
             sender.as_pid()?;
-            altact_signal(from, low_byte(*flags)?, (*sender, *to), payload(rest)?, token)?
+            altact_signal(from, low_byte(*flags)?, (*sender, *to), rest, token)?
         }
         (op::LINK, [a, b]) => link(from, from.process(*a)?, *b)?,
         (op::UNLINK, [a, b]) => unlink(from, from.process(*a)?, *b, None)?,
@@ -236,16 +206,16 @@ fn signal(
             unlink_answered(from, id.as_u64()?, from.process(*a)?, *b)?
         }
         (op::EXIT | op::EXIT_TT, [a, b, reason]) => {
-            ended(from, from.process(*a)?, *b, OwnedTerm::new(*reason), token)?
+            ended(from, from.process(*a)?, *b, Reason::Term(*reason), token)?
         }
         (op::PAYLOAD_EXIT | op::PAYLOAD_EXIT_TT, [a, b]) => {
-            ended(from, from.process(*a)?, *b, payload(rest)?, token)?
+            ended(from, from.process(*a)?, *b, Reason::Behind(rest), token)?
         }
         (op::EXIT2 | op::EXIT2_TT, [a, b, reason]) => {
-            exit(from.process(*a)?, *b, OwnedTerm::new(*reason), token)?
+            exit(from.process(*a)?, *b, Reason::Term(*reason), token)?
         }
         (op::PAYLOAD_EXIT2 | op::PAYLOAD_EXIT2_TT, [a, b]) => {
-            exit(from.process(*a)?, *b, payload(rest)?, token)?
+            exit(from.process(*a)?, *b, Reason::Behind(rest), token)?
         }
         (op::MONITOR, [watcher, watched, r]) => {
             monitor(from, from.process(*watcher)?, *watched, *r)?
@@ -255,10 +225,10 @@ fn signal(
             demonitor(from, *r)?
         }
         (op::MONITOR_EXIT, [watched, watcher, r, reason]) => {
-            down(from, *watched, *watcher, *r, OwnedTerm::new(*reason))?
+            down(from, *watched, *watcher, *r, Reason::Term(*reason))?
         }
         (op::PAYLOAD_MONITOR_EXIT, [watched, watcher, r]) => {
-            down(from, *watched, *watcher, *r, payload(rest)?)?
+            down(from, *watched, *watcher, *r, Reason::Behind(rest))?
         }
         (op::GROUP_LEADER, [leader, member]) => group_leader(*leader, *member)?,
         (op::SPAWN_REQUEST | op::SPAWN_REQUEST_TT, [r, parent, leader, call, options]) => {
@@ -271,7 +241,7 @@ fn signal(
                 options: *options,
                 token: token.filter(is_token),
             };
-            request.run(from, payload(rest)?)?
+            request.run(from, rest.read(None)?)?
         }
         (op::SPAWN_REPLY | op::SPAWN_REPLY_TT, [r, parent, flags, result]) => {
             let flags = flags.as_small().filter(|n| (0..1 << 27).contains(n))?;
@@ -315,8 +285,14 @@ fn own_ref(t: Term<'_>) -> Option<Option<RefId>> {
     }
 }
 
-fn message(from: &From<'_>, to: Option<u32>, m: OwnedTerm, token: Option<OwnedTerm>) {
-    let Some(pid) = to else { return };
+fn message(
+    from: &From<'_>,
+    to: Option<u32>,
+    rest: &Behind<'_>,
+    token: Option<OwnedTerm>,
+) -> Option<()> {
+    let Some(pid) = to else { return Some(()) };
+    let m = rest.read(Some(pid))?;
     let node = Term::from(from.node.name);
     match token.filter(is_token) {
         None if !seq_trace::on() => deliver_from(pid, node, m),
@@ -329,17 +305,23 @@ fn message(from: &From<'_>, to: Option<u32>, m: OwnedTerm, token: Option<OwnedTe
             deliver(pid, Signal::Run(Box::new(put)))
         }
     };
+    Some(())
 }
 fn is_token(t: &OwnedTerm) -> bool {
     t.term().as_tuple_n::<5>().is_some()
 }
-fn alias_message(from: &From<'_>, to: Ref<'_>, m: OwnedTerm, token: Option<OwnedTerm>) {
-    let Ref::Local(r) = to else { return };
-    let (Some(pid), id) = (r.alias_pid(), RefId::of(r)) else { return };
+fn alias_message(
+    from: &From<'_>,
+    to: Ref<'_>,
+    rest: &Behind<'_>,
+    token: Option<OwnedTerm>,
+) -> Option<()> {
+    let Some((pid, id)) = alias(to) else { return Some(()) };
+    let m = rest.read(Some(pid))?;
     let node = Term::from(from.node.name);
     if token.is_none() && !seq_trace::on() {
         control(pid, Control::AliasMessage { id, from: node, message: m });
-        return;
+        return Some(());
     }
     let token = token.filter(is_token).unwrap_or_default();
     let put = move |p: Option<&Proc>| {
@@ -348,6 +330,14 @@ fn alias_message(from: &From<'_>, to: Ref<'_>, m: OwnedTerm, token: Option<Owned
         }
     };
     deliver(pid, Signal::Run(Box::new(put)));
+    Some(())
+}
+/// The process of an alias of this node.
+fn alias(to: Ref<'_>) -> Option<(u32, RefId)> {
+    match to {
+        Ref::Local(r) => Some((r.alias_pid()?, RefId::of(r))),
+        Ref::External(_) => None,
+    }
 }
 
 /// The lowest byte of a number that is not negative, however large.
@@ -363,19 +353,18 @@ fn altact_signal(
     from: &From<'_>,
     flags: u8,
     (sender, to): (Term<'_>, Term<'_>),
-    payload: OwnedTerm,
+    rest: &Behind<'_>,
     token: Option<OwnedTerm>,
 ) -> Option<()> {
     let (is, priority) = (|flag| flags & flag != 0, flags & altact::PRIORITY != 0);
     let exits = is(altact::EXIT).then(|| from.process(sender));
     if is(altact::ALIAS) {
         let to = to.as_ref().filter(|_| !is(altact::NAME))?;
-        match exits {
-            Some(r) => exit_alias(r?, to, payload, priority),
-            None if priority => priority_message(from, to, payload, token),
-            None => alias_message(from, to, payload, token),
-        }
-        return Some(());
+        return match exits {
+            Some(r) => exit_alias(r?, to, rest, priority),
+            None if priority => priority_message(from, to, rest, token),
+            None => alias_message(from, to, rest, token),
+        };
     }
     let pid = match is(altact::NAME) {
         true => registry::whereis_process(to.as_atom()?),
@@ -385,23 +374,29 @@ fn altact_signal(
         }
     };
     match (exits, pid) {
-        (Some(r), Some(pid)) => exit(r?, Term::local_pid(pid), payload, token)?,
-        (Some(_), None) => (),
-        (None, pid) => message(from, pid, payload, token),
+        (Some(r), Some(pid)) => exit(r?, Term::local_pid(pid), Reason::Behind(rest), token),
+        (Some(_), None) => Some(()),
+        (None, pid) => message(from, pid, rest, token),
     }
-    Some(())
 }
-fn priority_message(from: &From<'_>, to: Ref<'_>, m: OwnedTerm, token: Option<OwnedTerm>) {
-    let Ref::Local(r) = to else { return };
-    let (Some(pid), alias) = (r.alias_pid(), RefId::of(r)) else { return };
+fn priority_message(
+    from: &From<'_>,
+    to: Ref<'_>,
+    rest: &Behind<'_>,
+    token: Option<OwnedTerm>,
+) -> Option<()> {
+    let Some((pid, alias)) = alias(to) else { return Some(()) };
+    let m = rest.read(Some(pid))?;
     let token = token.filter(is_token).or_else(|| seq_trace::on().then(OwnedTerm::default));
     let from = from.node.name.into();
     control(pid, Control::PriorityMessage { alias, from, message: m, token });
+    Some(())
 }
-fn exit_alias(r: RemotePid, to: Ref<'_>, reason: OwnedTerm, priority: bool) {
-    let Ref::Local(to) = to else { return };
-    let (Some(pid), alias) = (to.alias_pid(), RefId::of(to)) else { return };
+fn exit_alias(r: RemotePid, to: Ref<'_>, rest: &Behind<'_>, priority: bool) -> Option<()> {
+    let Some((pid, alias)) = alias(to) else { return Some(()) };
+    let reason = rest.read(Some(pid))?;
     control(pid, Control::ExitAlias { alias, priority, from: r.owned(), reason });
+    Some(())
 }
 
 fn link(from: &From<'_>, r: RemotePid, to: Term<'_>) -> Option<()> {
@@ -460,11 +455,14 @@ fn ended(
     from: &From<'_>,
     r: RemotePid,
     to: Term<'_>,
-    reason: OwnedTerm,
+    reason: Reason<'_>,
     token: Option<OwnedTerm>,
 ) -> Option<()> {
     let Some(pid) = own(to)? else { return Some(()) };
-    from.node.lock_up(from.id)?.links.remove(&(pid, r));
+    let reason = reason.read(pid)?;
+    let Some(mut s) = from.node.lock_up(from.id) else { return Some(()) };
+    s.links.remove(&(pid, r));
+    drop(s);
     let token = token.filter(is_token).map(Box::new);
     let forget = move |p: Option<&Proc>| p.into_iter().for_each(|p| p.forget_unlinking(r));
     control(pid, Control::Exit { from: r.owned(), linked: true, reason, token });
@@ -472,8 +470,9 @@ fn ended(
     deliver(pid, Signal::Run(Box::new(forget)));
     Some(())
 }
-fn exit(r: RemotePid, to: Term<'_>, reason: OwnedTerm, token: Option<OwnedTerm>) -> Option<()> {
+fn exit(r: RemotePid, to: Term<'_>, reason: Reason<'_>, token: Option<OwnedTerm>) -> Option<()> {
     let Some(pid) = own(to)? else { return Some(()) };
+    let reason = reason.read(pid)?;
     let token = token.filter(is_token).map(Box::new);
     control(pid, Control::Exit { from: r.owned(), linked: false, reason, token });
     Some(())
@@ -505,7 +504,7 @@ fn monitor(from: &From<'_>, watcher: RemotePid, watched: Term<'_>, r: Term<'_>) 
 }
 fn demonitor(from: &From<'_>, r: Term<'_>) -> Option<()> {
     let key = from.reference(r)?;
-    let id = from.node.lock_up(from.id)?.watched.remove(&key);
+    let id = from.node.lock_up(from.id).and_then(|mut s| s.watched.remove(&key));
     id.into_iter().for_each(forget_watcher);
     Some(())
 }
@@ -514,14 +513,15 @@ fn down(
     watched: Term<'_>,
     watcher: Term<'_>,
     r: Term<'_>,
-    reason: OwnedTerm,
+    reason: Reason<'_>,
 ) -> Option<()> {
     let named = watched.as_atom().is_some();
     (named || RemotePid::of(watched).is_some()).then_some(())?;
     let (Some(pid), Some(id)) = (own(watcher)?, own_ref(r)?) else { return Some(()) };
     // Accept it only if this node's connection has that monitor.
-    if from.node.lock_up(from.id)?.monitors.remove(&id) == Some(pid) {
-        control(pid, Control::Down { id, reason });
+    let watched = from.node.lock_up(from.id).and_then(|mut s| s.monitors.remove(&id));
+    if watched == Some(pid) {
+        control(pid, Control::Down { id, reason: reason.read(pid)? });
     }
     Some(())
 }

@@ -14,13 +14,34 @@ const MOST_BY_REFERENCE: usize = 64;
 
 /// The bytes of an iodata term, borrowed if it is a binary. `None` if it is not iodata.
 pub fn bytes<'h>(t: Term<'h>) -> Option<Cow<'h, [u8]>> {
-    let pieces = flatten(t, 0)?;
+    let pieces = flatten(t, 0, drops_bits())?;
     Some(pieces.joined)
+}
+
+/// The same for `port_control/3`, which before OTP 27 takes any bit string for its whole bytes.
+pub fn control_bytes<'h>(t: Term<'h>) -> Option<Cow<'h, [u8]>> {
+    match t.as_bits() {
+        Some(b) if !b.is_binary() && !kvik_release::current().rejects_bitstrings() => {
+            let mut bytes = b.to_bytes().into_owned();
+            bytes.truncate(b.bit_len() / 8);
+            Some(Cow::Owned(bytes))
+        }
+        _ => bytes(t),
+    }
 }
 
 /// The bytes of an iodata term, of which large binaries are borrowed. `None` if it is not iodata.
 pub fn pieces<'h>(t: Term<'h>) -> Option<IodataPieces<'h>> {
-    flatten(t, MOST_BY_REFERENCE)
+    flatten(t, MOST_BY_REFERENCE, false)
+}
+
+/// The same for a driver that takes its output in one piece: before OTP 27 a bit string of less
+/// than a byte may be in it, and nothing is written of that.
+pub fn pieces_of_bits<'h>(t: Term<'h>) -> Option<IodataPieces<'h>> {
+    drops_bits().then(|| flatten(t, MOST_BY_REFERENCE, true)).flatten()
+}
+fn drops_bits() -> bool {
+    !kvik_release::current().rejects_bitstrings()
 }
 
 /// Flattened iodata.
@@ -56,18 +77,21 @@ impl IodataPieces<'_> {
     }
 }
 
-fn flatten<'h>(t: Term<'h>, most_large: usize) -> Option<IodataPieces<'h>> {
+fn flatten<'h>(t: Term<'h>, most_large: usize, drops_bits: bool) -> Option<IodataPieces<'h>> {
     match t.view() {
         View::Bits(b) if b.is_binary() => {
             Some(IodataPieces { joined: b.to_bytes(), large: Vec::new() })
         }
+        View::Bits(b) if drops_bits && b.bit_len() < 8 => {
+            Some(IodataPieces { joined: Cow::Borrowed(&[]), large: Vec::new() })
+        }
         View::Nil => Some(IodataPieces { joined: Cow::Borrowed(&[]), large: Vec::new() }),
         View::Cons(c) if c.tail().is_nil() && c.head().as_bits().is_some() => {
-            flatten(c.head(), most_large)
+            flatten(c.head(), most_large, drops_bits)
         }
         View::Cons(_) => {
             let bytes = Vec::with_capacity(FIRST_BYTES);
-            let mut out = Out { bytes, large: Vec::new(), most_large };
+            let mut out = Out { bytes, large: Vec::new(), most_large, drops_bits };
             out.append(t)?;
             Some(IodataPieces { joined: Cow::Owned(out.bytes), large: out.large })
         }
@@ -79,6 +103,7 @@ struct Out<'h> {
     bytes: Vec<u8>,
     large: Vec<(usize, &'h [u8])>,
     most_large: usize,
+    drops_bits: bool,
 }
 
 impl<'h> Out<'h> {
@@ -110,7 +135,10 @@ impl<'h> Out<'h> {
     }
     #[inline(always)]
     fn push_binary(&mut self, t: Term<'h>) -> Option<()> {
-        let bits = t.as_bits().filter(|bits| bits.is_binary())?;
+        let bits = t.as_bits()?;
+        if !bits.is_binary() {
+            return (self.drops_bits && bits.bit_len() < 8).then_some(());
+        }
         match bits.as_bytes() {
             Some(bytes)
                 if bytes.len() >= BY_REFERENCE_BYTES && self.large.len() < self.most_large =>

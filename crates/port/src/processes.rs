@@ -55,9 +55,8 @@ impl Port {
     /// Logs that a process sent output which is not iodata, unless the port is closed.
     pub fn log_bad_output(&self, from: u32) {
         let Some(name) = self.look().map(|g| g.core.name.clone()) else { return };
-        let name: String = name.into_iter().map(char::from).collect();
-        let text = format!("Bad value on output port '{name}'\n");
-        kvik_proc::exit::log_error_without_leader(from, &text);
+        let text = [b"Bad value on output port '", &name[..], b"'\n"].concat();
+        kvik_proc::exit::log_error_without_leader(Some(from), &text);
     }
 }
 

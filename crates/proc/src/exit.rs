@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
-use kvik_term::{am, Term};
+use kvik_term::{am, Atom, Term};
 
 use crate::bif::ErrorClass;
 use crate::exit_progress::ExitProgress;
@@ -212,55 +212,45 @@ fn report(p: &Proc, reason: &OwnedTerm) {
     log_error(p, ON_NODE, |h| h.list(&[p.self_pid(), node.into(), h.copy(reason.term())]));
 }
 
-/// `{log, error, Format, Arguments, Metadata}` to the logger.
+/// Logs an error of a process.
 pub fn log_error(
     p: &Proc,
     format: &str,
     args: impl for<'h> FnOnce(&'h kvik_heap::Heap) -> Term<'h>,
 ) {
-    let Some(logger) = logger::process() else { return };
-    let gl = OwnedTerm::new(p.heap.root(Root::GroupLeader));
-    let m = message(|h| {
-        let emulator = h.map_of_atoms(&[(am::emulator, true.into()), (am::tag, am::error.into())]);
-        let time = h.integer(clock::system() / 1000);
-        let meta = h.map_of_atoms(&[
-            (am::error_logger, emulator),
-            (am::gl, h.copy(gl.term())),
-            (am::pid, p.self_pid()),
-            (am::time, time),
-        ]);
-        h.tuple(&[am::log.into(), am::error.into(), h.string(format), args(h), meta])
-    });
-    deliver(logger, Signal::Message(m));
+    let leader = OwnedTerm::new(p.heap.root(Root::GroupLeader));
+    log(am::error, Some(leader), Some(p.pid()), format, args);
 }
 
-/// Logs an error that a process caused, with no group leader named.
-pub fn log_error_without_leader(pid: u32, text: &str) {
-    let Some(logger) = logger::process() else { return };
-    let m = message(|h| {
-        let emulator = h.map_of_atoms(&[(am::emulator, true.into()), (am::tag, am::error.into())]);
-        let time = h.integer(clock::system() / 1000);
-        let meta = h.map_of_atoms(&[
-            (am::error_logger, emulator),
-            (am::pid, Term::local_pid(pid)),
-            (am::time, time),
-        ]);
-        let args = h.list(&[h.string(text)]);
-        h.tuple(&[am::log.into(), am::error.into(), h.string("~s~n"), args, meta])
-    });
-    deliver(logger, Signal::Message(m));
+/// Logs an error with no group leader named, and perhaps the process that caused it.
+pub fn log_error_without_leader(pid: Option<u32>, text: &[u8]) {
+    log(am::error, None, pid, "~s~n", |h| h.list(&[h.byte_list(text)]));
 }
 
-/// Logs a warning that concerns no process.
-pub fn log_warning_of_node(text: &str) {
+/// The same for a warning.
+pub fn log_warning_without_leader(pid: Option<u32>, text: &[u8]) {
+    log(am::warning, None, pid, "~s~n", |h| h.list(&[h.byte_list(text)]));
+}
+
+/// `{log, Level, Format, Arguments, Metadata}` to the logger.
+fn log(
+    level: Atom,
+    leader: Option<OwnedTerm>,
+    pid: Option<u32>,
+    format: &str,
+    args: impl for<'h> FnOnce(&'h kvik_heap::Heap) -> Term<'h>,
+) {
     let Some(logger) = logger::process() else { return };
     let m = message(|h| {
-        let emulator =
-            h.map_of_atoms(&[(am::emulator, true.into()), (am::tag, am::warning.into())]);
-        let time = h.integer(clock::system() / 1000);
-        let meta = h.map_of_atoms(&[(am::error_logger, emulator), (am::time, time)]);
-        let args = h.list(&[h.string(text)]);
-        h.tuple(&[am::log.into(), am::warning.into(), h.string("~ts~n"), args, meta])
+        // `error_logger` has a name of its own for warnings.
+        let tag = if level == am::warning { am::warning_msg } else { level };
+        let emulator = h.map_of_atoms(&[(am::emulator, true.into()), (am::tag, tag.into())]);
+        let mut meta = vec![(am::error_logger, emulator)];
+        meta.extend(leader.map(|l| (am::gl, h.copy(l.term()))));
+        meta.extend(pid.map(|pid| (am::pid, Term::local_pid(pid))));
+        meta.push((am::time, h.integer(clock::system() / 1000)));
+        let meta = h.map_of_atoms(&meta);
+        h.tuple(&[am::log.into(), level.into(), h.string(format), args(h), meta])
     });
     deliver(logger, Signal::Message(m));
 }

@@ -128,7 +128,12 @@ impl Attributes {
     fn new() -> Result<Attributes> {
         let mut a = MaybeUninit::uninit();
         let mut set = MaybeUninit::uninit();
-        // SAFETY: `init` fills the structures; the others work on ones that are initialised.
+        // SAFETY: `init` fills the structures; the others work on ones that are initialised. A
+        // `sigset_t` is an array of words, the first of which `sigfillset` has written. Of the C
+        // library's signals only the child's dispositions change: it shares this process's memory,
+        // but has its own table of handlers (`clone` without `CLONE_SIGHAND`), and consists of one
+        // thread that blocks all signals until it runs the program. So no thread here loses the
+        // handler through which the C library cancels threads and changes their user.
         unsafe {
             code(libc::posix_spawnattr_init(a.as_mut_ptr()))?;
             let mut a = Attributes(a.assume_init());

@@ -38,7 +38,7 @@ fn int(b: &[u8]) -> Option<i32> {
 }
 
 pub fn control(s: &mut Inet, core: &mut Core, op: u32, data: &[u8]) -> Option<ControlReply> {
-    let op = op.checked_sub(BASE)?;
+    let op = op.wrapping_sub(BASE);
     let tcp = s.proto == Proto::Tcp;
     Some(match op {
         1 => open(s, core, data),
@@ -56,13 +56,11 @@ pub fn control(s: &mut Inet, core: &mut Core, op: u32, data: &[u8]) -> Option<Co
             Some(v) => ok(&v),
             None => error(Errno::INVAL),
         },
-        11 => match s.stats.get(data, s.queue.len()) {
-            Some(v) => ok(&v),
-            None => error(Errno::INVAL),
-        },
+        11 => ok(&s.stats.get(data, s.queue.len())?),
         12 => value(socket::host_name()),
         13 => adopt(s, core, data),
-        14 => value(s.raw().map(|n| n.to_be_bytes().to_vec())),
+        14 => value(s.raw().map(|n| n.to_be_bytes().to_vec()).map_err(|_| Errno::INVAL)),
+        15 if s.state == State::Closed => error(Errno::INVAL),
         15 => {
             let family = addr::family_code(s.family) as u32;
             let kind: u32 = if tcp { 1 } else { 2 };
@@ -73,13 +71,16 @@ pub fn control(s: &mut Inet, core: &mut Core, op: u32, data: &[u8]) -> Option<Co
         18 => service_by_port(data),
         19 => fake(s.family, data, &mut s.fake_name),
         20 => fake(s.family, data, &mut s.fake_peer),
+        21..=23 | 25 if s.state == State::Closed => error_text("exbadport"),
         21 => value(interface_names()),
         22 => value(interface_values(data)),
-        24 => subscribe(s, core, data),
+        24 => subscribe(s, core, data)?,
         25 => value(socket::interfaces().map(|all| all_interfaces(&all))),
         26 if tcp => s.accept(core, data),
         27 if tcp => listen(s, data),
         28 => ignore(s, core, data),
+        29 | 30 if data.len() != 4 => error(Errno::INVAL),
+        29 | 30 if s.state == State::Closed => error_text("exbadport"),
         29 => value(s.raw().and_then(socket::local_addr).map(|a| addr::encode(&a))),
         30 => value(s.raw().and_then(socket::peer_addr).map(|a| addr::encode(&a))),
         42 if tcp => s.receive(core, data),
@@ -101,7 +102,8 @@ fn kind(s: &Inet, code: u8) -> Option<SocketType> {
 }
 
 fn open(s: &mut Inet, core: &mut Core, data: &[u8]) -> ControlReply {
-    let [family, code, ..] = *data else {
+    // Newer releases name the protocol, too.
+    let ([family, code] | [family, code, _]) = *data else {
         return error(Errno::INVAL);
     };
     let Some(family) = addr::family(family) else {
@@ -131,10 +133,13 @@ fn open(s: &mut Inet, core: &mut Core, data: &[u8]) -> ControlReply {
 
 /// Takes over a socket by its descriptor.
 fn adopt(s: &mut Inet, core: &mut Core, data: &[u8]) -> ControlReply {
-    let [family, _, rest @ ..] = data else {
+    let [family, code, rest @ ..] = data else {
         return error(Errno::INVAL);
     };
-    let (Some(family), Some(n)) = (addr::family(*family), int(rest)) else {
+    let Some(family) = addr::family(*family) else {
+        return error_text("eafnosupport");
+    };
+    let (Some(_), Some(n)) = (kind(s, *code), int(rest)) else {
         return error(Errno::INVAL);
     };
     let bound = int(rest.get(4..).unwrap_or(&[])) != Some(0);
@@ -161,13 +166,23 @@ fn name(s: &Inet) -> Result<Addr, Errno> {
         None => s.raw().and_then(socket::local_addr),
     }
 }
+/// Reads the address of a request.
+fn decode(family: socket::Family, data: &[u8]) -> Result<Addr, ControlReply> {
+    match data {
+        [addr::AF_INET..=addr::AF_LOCAL, ..] => {
+            addr::decode(family, data).map(|(a, _)| a).ok_or_else(|| error(Errno::INVAL))
+        }
+        _ => Err(error_text("eafnosupport")),
+    }
+}
 /// Sets a name to be returned in place of the true one; empty data unset it.
 fn fake(family: socket::Family, data: &[u8], to: &mut Option<Addr>) -> ControlReply {
     *to = match data {
         [] => None,
-        _ => match addr::decode(family, data) {
-            Some((a, _)) => Some(a),
-            None => return error(Errno::INVAL),
+        [_] => return error(Errno::INVAL),
+        _ => match decode(family, data) {
+            Ok(a) => Some(a),
+            Err(e) => return e,
         },
     };
     ok(&[])
@@ -204,11 +219,15 @@ fn peer(s: &Inet) -> Result<Addr, Errno> {
 }
 
 fn bind(s: &mut Inet, data: &[u8]) -> ControlReply {
-    let Some((a, _)) = addr::decode(s.family, data) else {
+    if data.len() < 2 {
         return error(Errno::INVAL);
-    };
-    let Ok(fd) = s.raw() else {
+    }
+    let (Ok(fd), State::Open) = (s.raw(), s.state) else {
         return error_text("exbadport");
+    };
+    let a = match decode(s.family, data) {
+        Ok(a) => a,
+        Err(e) => return e,
     };
     if let Err(e) = socket::bind(fd, &a) {
         return error(e);
@@ -219,11 +238,11 @@ fn bind(s: &mut Inet, data: &[u8]) -> ControlReply {
 }
 
 fn listen(s: &mut Inet, data: &[u8]) -> ControlReply {
-    let Ok(backlog) = <[u8; 2]>::try_from(data) else {
-        return error(Errno::INVAL);
-    };
     let Ok(fd) = s.raw() else {
         return error_text("exbadport");
+    };
+    let Ok(backlog) = <[u8; 2]>::try_from(data) else {
+        return error(Errno::INVAL);
     };
     let r = socket::listen(fd, u16::from_be_bytes(backlog) as i32);
     if r.is_ok() {
@@ -344,11 +363,11 @@ fn status(s: &mut Inet) -> u32 {
     f
 }
 
-fn subscribe(s: &mut Inet, core: &Core, data: &[u8]) -> ControlReply {
+fn subscribe(s: &mut Inet, core: &Core, data: &[u8]) -> Option<ControlReply> {
     let mut out = Vec::new();
     for what in data {
         if *what != 1 {
-            return error(Errno::INVAL);
+            return None;
         }
         let n = s.queue.len();
         if n > 0 {
@@ -357,7 +376,7 @@ fn subscribe(s: &mut Inet, core: &Core, data: &[u8]) -> ControlReply {
         out.push(1);
         out.extend((n as u32).to_be_bytes());
     }
-    ok(&out)
+    Some(ok(&out))
 }
 
 /// Iterates over the system's list of services: name, port, protocol, aliases.

@@ -263,12 +263,12 @@ impl Inet {
     }
 
     pub(super) fn shut_down(&mut self, data: &[u8]) -> ControlReply {
-        let [how] = *data else {
-            return control::error(Errno::INVAL);
-        };
         if self.state != State::Connected {
             return control::error(ENOTCONN);
         }
+        let [how] = *data else {
+            return control::error(Errno::INVAL);
+        };
         if how != 0 && !self.queue.is_empty() {
             self.shutdown = Some(how);
             return control::ok(&[]);

@@ -11,6 +11,7 @@ use super::lock::PortGuard;
 use super::{BadSignal, Command, Port};
 use crate::channel::Channel;
 use crate::driver::{ControlReply, Driver, Ready};
+use crate::iodata::{self, IodataPieces};
 use crate::port::state::{Core, State};
 use crate::trace;
 
@@ -39,6 +40,13 @@ impl Port {
     /// Whether its driver can be written to while it is busy.
     pub fn takes_force(&self) -> bool {
         self.open_lock().is_some_and(|g| g.carries_force())
+    }
+    /// The bytes of output to it.
+    pub fn pieces<'h>(&self, data: Term<'h>) -> Option<IodataPieces<'h>> {
+        iodata::pieces(data).or_else(|| {
+            self.look().filter(|g| !g.carries_packets())?;
+            iodata::pieces_of_bits(data)
+        })
     }
     /// Output even to a busy port. `None`: its driver does not support that.
     pub fn force(&self, from: u32, bytes: &[u8]) -> Option<Command> {
@@ -164,7 +172,7 @@ impl Port {
         let owner = owner.as_local_pid().ok_or(NoRequest)?;
         let output = match request.as_tuple_n() {
             Some([tag, data]) if tag == am::command => {
-                Some(crate::iodata::pieces(data).ok_or(BadSignal::BadOutput)?)
+                Some(self.pieces(data).ok_or(BadSignal::BadOutput)?)
             }
             _ => None,
         };
