@@ -3,11 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kvik_heap::arith::{integer_value, max_bits, operation_cost};
+use kvik_heap::Heap;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::atom::AtomError;
 use kvik_term::{am, Atom, Term, View};
 use num_bigint::{BigInt, BigUint};
 
+use crate::blocking_pool::hand_off;
 use crate::float_text::{self, Text};
 
 pub const BIFS: &[BifEntry] = &[
@@ -105,31 +107,49 @@ fn base(a: &[Term<'_>]) -> Option<u32> {
 fn integer_text(a: &[Term<'_>]) -> Option<Text> {
     match (a[0].as_small(), base(a)?) {
         (Some(i), 10) => Some(itoa::Buffer::new().format(i).as_bytes().into()),
-        (_, base) => {
-            let text = integer_value(a[0])?.to_str_radix(base).to_uppercase();
-            Some(text.into_bytes().into())
-        }
+        (_, base) => Some(text_of(&integer_value(a[0])?, base)),
     }
+}
+fn text_of(i: &BigInt, base: u32) -> Text {
+    i.to_str_radix(base).to_uppercase().into_bytes().into()
 }
 /// Digits of a large integer that are written for a reduction, as in OTP.
 const DIGITS_PER_REDUCTION: u64 = 16;
 
-/// Charges the digits of a large integer, of which OTP takes two or three too many.
-fn charge_digits(p: &Proc, a: &[Term<'_>]) {
-    if let (View::Big(b), Some(base)) = (a[0].view(), base(a)) {
-        let bits = b.digits().len() as u64 * 64
-            - b.digits().last().map_or(0, |d| d.leading_zeros() as u64);
-        let digits = (bits as f64 / f64::from(base).log2()) as u64 + 2 + b.is_negative() as u64;
-        p.heap.bump_reductions((digits / DIGITS_PER_REDUCTION) as i64);
+/// Digits from which on a conversion leaves the scheduler if the time slice does not pay for it. Fewer
+/// take less time than handing them to another thread could save.
+const DIGITS_HANDED_OFF: u64 = 16_000;
+
+/// Charges the digits of a large integer, of which OTP takes two or three too many. True if the time
+/// slice does not pay for so many that another thread writes them, as OTP's dirty schedulers do.
+fn charge_digits(p: &Proc, a: &[Term<'_>]) -> bool {
+    let (View::Big(b), Some(base)) = (a[0].view(), base(a)) else { return false };
+    let bits =
+        b.digits().len() as u64 * 64 - b.digits().last().map_or(0, |d| d.leading_zeros() as u64);
+    let digits = (bits as f64 / f64::from(base).log2()) as u64 + 2 + b.is_negative() as u64;
+    let cost = (digits / DIGITS_PER_REDUCTION) as i64;
+    if digits >= DIGITS_HANDED_OFF && cost > p.heap.reductions_left() {
+        return true;
     }
+    p.heap.bump_reductions(cost);
+    false
+}
+/// Writes an integer, on another thread if it is a very large one.
+fn write_integer<'h>(
+    p: &'h Proc,
+    a: &[Term<'h>],
+    build: impl for<'b> FnOnce(&'b Heap, Text) -> Term<'b> + Send + 'static,
+) -> BifResult<'h> {
+    if let (true, Some(i), Some(base)) = (charge_digits(p, a), integer_value(a[0]), base(a)) {
+        return Err(hand_off(p, move || text_of(&i, base), build));
+    }
+    integer_text(a).map(|s| build(&p.heap, s)).ok_or_else(|| p.badarg())
 }
 fn integer_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    charge_digits(p, a);
-    integer_text(a).map(|s| p.heap.byte_list(&s)).ok_or_else(|| p.badarg())
+    write_integer(p, a, |h, s| h.byte_list(&s))
 }
 fn integer_to_binary<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    charge_digits(p, a);
-    integer_text(a).map(|s| p.heap.binary(&s)).ok_or_else(|| p.badarg())
+    write_integer(p, a, |h, s| h.binary(&s))
 }
 
 /// Why a text is no integer.

@@ -114,8 +114,10 @@ fn write<'h>(
     Ok(w)
 }
 
-/// Bytes compressed per reduction, as in OTP, and the most in a turn, which is far less than in OTP.
-const DEFLATED: usize = 150;
+/// Bytes of compressed output for 4,000 reductions, as in OTP.
+const DEFLATED: usize = 1 << 18;
+const DEFLATED_REDUCTIONS: usize = 4000;
+/// Bytes compressed in a turn, far less than in OTP.
 const DEFLATED_AT_ONCE: usize = 1 << 16;
 
 struct Deflating;
@@ -139,14 +141,18 @@ fn written<'h>(p: &'h Proc, t: Term<'h>, opts: Term<'h>, in_parts: bool) -> BifR
         Err(plain) => Ok(plain.finish(&p.heap)),
     }
 }
+/// Charges what it writes; the rest of a turn that is not its last is given up.
 fn deflate(p: &Proc, mut d: Deflation) -> BifResult<'_> {
-    let most = p.steps(DEFLATED).min(DEFLATED_AT_ONCE);
-    let mut left = most;
-    if d.run(&mut left) {
-        p.heap.bump_reductions(((most - left) / DEFLATED) as i64);
+    let before = d.written();
+    // No more than can be paid for if it does not get shorter.
+    let mut most = p.steps(DEFLATED / DEFLATED_REDUCTIONS).min(DEFLATED_AT_ONCE);
+    let done = d.run(&mut most);
+    let charge = |bytes: usize| bytes * DEFLATED_REDUCTIONS / DEFLATED;
+    p.heap.bump_reductions((charge(d.written()) - charge(before)) as i64);
+    if done {
         return Ok(d.finish(&p.heap));
     }
-    p.use_up_turn();
+    p.give_up_turn();
     Err(p.again::<Deflating>(d, shown(am::term_to_binary_trap)))
 }
 

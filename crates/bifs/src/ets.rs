@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use kvik_ets::{
     cooperative, find, registry, Access, DeferredFree, Heir, Protection, Table, TableRef,
-    TableState,
+    TableState, TurnSteps,
 };
 use kvik_heap::{OwnedTerm, SuspendedState};
 use kvik_proc::process::flag;
@@ -58,12 +58,15 @@ fn table<'t>(p: &Proc, t: Term<'t>, pin: &'t Guard) -> Result<TableRef<'t>, Rais
 /// Spends this time slice, and further ones if necessary, on the table's deferred work.
 #[cold]
 fn help(p: &Proc, t: &Table) -> Result<(), Raised> {
-    let mut steps = p.steps(cooperative::STEPS_PER_REDUCTION);
+    let mut steps = TurnSteps::new(p.steps(cooperative::STEPS_PER_REDUCTION));
     let done = t.help(&mut steps);
-    p.steps_left(steps, cooperative::STEPS_PER_REDUCTION);
+    p.steps_left(steps.left(), cooperative::STEPS_PER_REDUCTION);
     match done {
         true => Ok(()),
-        false => Err(p.again_as_before()),
+        false => {
+            p.give_up_turn();
+            Err(p.again_as_before())
+        }
     }
 }
 fn read<'t>(p: &Proc, t: &'t Table, a: Access) -> Result<ReadGuard<'t, TableState>, Raised> {

@@ -211,7 +211,16 @@ fn merge<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     };
     let mut left = p.steps(PAIRS_PER_REDUCTION);
     let merged = m.run(p, &mut left)?;
-    p.steps_left(left, PAIRS_PER_REDUCTION);
+    match &mut m {
+        // A turn of so many children as OTP merges would be too long.
+        Merging::Large(large) => {
+            p.heap.bump_reductions(large.take_reductions(PAIRS_PER_REDUCTION) as i64);
+            if merged.is_none() {
+                p.give_up_turn();
+            }
+        }
+        Merging::Few { .. } => p.steps_left(left, PAIRS_PER_REDUCTION),
+    }
     merged.ok_or_else(|| p.again::<Merging<'static>>(m, None))
 }
 /// Two flat maps that make a flat one. If the keys of one are all those of the result, it shares

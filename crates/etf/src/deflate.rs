@@ -54,6 +54,10 @@ impl Deflation {
         }
         self.is_done()
     }
+    /// Bytes of compressed output so far.
+    pub fn written(&self) -> usize {
+        self.out.len()
+    }
     fn is_done(&self) -> bool {
         !matches!(self.code, Status::Ok | Status::BufError) || self.out.len() >= self.plain.len()
     }

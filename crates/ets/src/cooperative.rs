@@ -12,11 +12,47 @@ use std::sync::Arc;
 use kvik_heap::OwnedTerm;
 
 use crate::kind::IterationHold;
-use crate::linear_hash::key_of;
+use crate::linear_hash::{key_of, FETCHED_AT_ONCE};
 use crate::store::Store;
 
 /// Steps per reduction.
 pub const STEPS_PER_REDUCTION: usize = 8;
+/// Steps for objects that an insertion takes in a turn: half of what OTP takes in a time slice, so that
+/// a turn takes one to two milliseconds.
+const STEPS_PER_TURN: usize = 16_000;
+
+/// Steps of a turn, which ends before the time slice where an operation takes so many. What is left of
+/// the time slice then is given up and does not count.
+pub struct TurnSteps {
+    /// Left in the time slice.
+    left: usize,
+    /// The turn ends when no more than these are left.
+    given_up: usize,
+}
+
+impl TurnSteps {
+    pub fn new(time_slice: usize) -> TurnSteps {
+        TurnSteps { left: time_slice, given_up: time_slice.saturating_sub(STEPS_PER_TURN) }
+    }
+    pub fn unlimited() -> TurnSteps {
+        TurnSteps { left: usize::MAX, given_up: 0 }
+    }
+    /// Left in the time slice.
+    pub fn left(&self) -> usize {
+        self.left
+    }
+    /// Takes the steps for one object; false if none are left in the turn.
+    pub fn take(&mut self, needed: usize) -> bool {
+        let any = self.left > self.given_up;
+        self.left = self.left.saturating_sub(needed);
+        any
+    }
+    /// Takes steps for what is so quick that it does not shorten the turn, as comparing objects.
+    pub fn take_quick(&mut self, n: usize) {
+        self.left = self.left.saturating_sub(n);
+        self.given_up = self.given_up.saturating_sub(n);
+    }
+}
 
 /// Steps for an object of a list that is inserted, as in OTP: to look for its key, and to insert it.
 const CHECK: usize = 1;
@@ -81,12 +117,12 @@ impl CooperativeOperation {
         CooperativeOperation(Operation::Bury(0))
     }
     /// Continues for so many steps. True when done.
-    pub fn run(&mut self, store: &mut Store, hold: IterationHold, steps: &mut usize) -> bool {
+    pub fn run(&mut self, store: &mut Store, hold: IterationHold, steps: &mut TurnSteps) -> bool {
         match &mut self.0 {
             Operation::Insert(i) => i.run(store, hold, steps),
             Operation::Bury(from) => match store {
                 Store::Hash(h) => {
-                    let done = h.bury(from, steps);
+                    let done = h.bury(from, &mut steps.left);
                     if done && hold != IterationHold::Objects {
                         // Fixation ended meanwhile: no later release would purge them.
                         h.purge();
@@ -100,33 +136,40 @@ impl CooperativeOperation {
 }
 
 impl Insertion {
-    fn run(&mut self, store: &mut Store, hold: IterationHold, steps: &mut usize) -> bool {
+    fn run(&mut self, store: &mut Store, hold: IterationHold, steps: &mut TurnSteps) -> bool {
+        let mut fetched = self.unchecked;
         while self.unchecked > 0 && !self.refused {
-            if !take(steps, CHECK) {
+            if !steps.take(CHECK) {
                 return false;
             }
+            self.fetch(store, self.unchecked, &mut fetched);
             self.unchecked -= 1;
             let object = self.objects[self.unchecked].term();
             self.refused = store.contains(key_of(object, self.keypos));
         }
+        let mut fetched = self.objects.len();
         while !self.objects.is_empty() {
-            if !take(steps, INSERT) {
+            if !steps.take(INSERT) {
                 return false;
+            }
+            if !self.refused {
+                self.fetch(store, self.objects.len(), &mut fetched);
             }
             let object = self.objects.pop();
             if let Some(object) = object.filter(|_| !self.refused) {
                 let passed = store.put_owned(object, hold);
-                *steps = steps.saturating_sub(passed);
+                steps.take_quick(passed);
             }
         }
         self.outcome.set(!self.refused);
         true
     }
-}
-
-/// Takes the steps for one object; false if none are left.
-fn take(steps: &mut usize, needed: usize) -> bool {
-    let any = *steps > 0;
-    *steps = steps.saturating_sub(needed);
-    any
+    /// Fetches the buckets of the last of `n` objects when those before, which ended at `fetched`,
+    /// are done.
+    fn fetch(&self, store: &Store, n: usize, fetched: &mut usize) {
+        if n == *fetched {
+            *fetched = n.saturating_sub(FETCHED_AT_ONCE);
+            store.fetch(self.objects[*fetched..n].iter().map(|o| o.term()), self.keypos);
+        }
+    }
 }

@@ -14,7 +14,7 @@ mod store;
 pub mod table;
 pub mod tree;
 
-pub use cooperative::{CooperativeOperation, InsertOutcome};
+pub use cooperative::{CooperativeOperation, InsertOutcome, TurnSteps};
 pub use deferred_free::DeferredFree;
 pub use kind::{IterationHold, TableKind};
 pub use linear_hash::PutOutcome;

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::deferred_free::DeferredFree;
 use crate::kind::IterationHold;
-use crate::linear_hash::{LinearHash, PutOutcome};
+use crate::linear_hash::{key_of, LinearHash, PutOutcome};
 use crate::tree::Tree;
 
 pub enum Store {
@@ -65,6 +65,12 @@ impl Store {
         match self {
             Store::Hash(h) => h.put(object, only_new, hold),
             Store::Tree(t) => PutOutcome { inserted: t.put(object, only_new), passed: 0 },
+        }
+    }
+    /// Fetches where the next objects go, at most `FETCHED_AT_ONCE`.
+    pub fn fetch<'t>(&self, objects: impl Iterator<Item = Term<'t>>, keypos: usize) {
+        if let Store::Hash(h) = self {
+            h.fetch_buckets(objects.map(|o| key_of(o, keypos)));
         }
     }
     /// Inserts an object that is already copied; how many objects of its key it passed in a bag.

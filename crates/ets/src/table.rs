@@ -7,7 +7,7 @@ use kvik_heap::OwnedTerm;
 use kvik_sync::{ReadBiasedLock, ReadGuard, WriteGuard};
 use kvik_term::{am, Atom};
 
-use crate::cooperative::CooperativeOperation;
+use crate::cooperative::{CooperativeOperation, TurnSteps};
 use crate::kind::{IterationHold, TableKind};
 use crate::linear_hash::{LinearHash, FIRST};
 use crate::store::Store;
@@ -203,7 +203,7 @@ impl Table {
                 return Ok(s);
             }
             drop(s);
-            self.help(&mut usize::MAX.clone());
+            self.help(&mut TurnSteps::unlimited());
         }
     }
     /// The table as it is, unless it is being written to: for crash dumps, which must not wait for
@@ -214,7 +214,7 @@ impl Table {
     pub fn write(&self, me: u32, access: Access) -> Result<WriteGuard<'_, TableState>, Refusal> {
         let mut s = self.state.write();
         if s.pending.is_some() {
-            self.advance(&mut s, &mut usize::MAX.clone());
+            self.advance(&mut s, &mut TurnSteps::unlimited());
         }
         Table::check(&s, me, access)?;
         Ok(s)
@@ -230,12 +230,12 @@ impl Table {
     }
     /// Continues the pending operation for so many steps. True when it is complete.
     #[cold]
-    pub fn help(&self, steps: &mut usize) -> bool {
+    pub fn help(&self, steps: &mut TurnSteps) -> bool {
         let mut s = self.state.write();
         self.advance(&mut s, steps)
     }
     #[cold]
-    fn advance(&self, s: &mut TableState, steps: &mut usize) -> bool {
+    fn advance(&self, s: &mut TableState, steps: &mut TurnSteps) -> bool {
         let Some(mut operation) = s.pending.take() else { return true };
         if !operation.run(&mut s.store, self.hold(), steps) {
             s.pending = Some(operation);

@@ -18,12 +18,15 @@ struct Frame<'h> {
     todo: u32,
     children: [Term<'h>; WIDTH],
     n: usize,
+    /// It lies in a subtree that both maps share, which OTP does not enter.
+    shared: bool,
 }
 
 impl<'h> Frame<'h> {
     fn new(terms: [Term<'h>; 2], nodes: [MapNode<'h>; 2]) -> Frame<'h> {
         let todo = (nodes[0].bitmap | nodes[1].bitmap) & ((1 << WIDTH) - 1);
-        Frame { terms, nodes, todo, children: [Term::NIL; WIDTH], n: 0 }
+        let shared = terms[0].same(terms[1]);
+        Frame { terms, nodes, todo, children: [Term::NIL; WIDTH], n: 0, shared }
     }
     fn add(&mut self, t: Term<'h>) {
         self.children[self.n] = t;
@@ -61,6 +64,8 @@ pub struct MapMerge<'h> {
     levels: Vec<Path<'h>>,
     /// Number of distinct keys of both maps, as far as known.
     keys: usize,
+    /// Steps as OTP counts them.
+    charged: usize,
 }
 
 impl<'h> MapMerge<'h> {
@@ -68,11 +73,18 @@ impl<'h> MapMerge<'h> {
     pub fn new(a: Map<'h>, b: Map<'h>) -> Option<MapMerge<'h>> {
         let root = Frame::new([a.term(), b.term()], [a.root()?, b.root()?]);
         let levels = vec![Path::at_first_level().down()];
-        Some(MapMerge { frames: vec![root], levels, keys: a.len() + b.len() })
+        Some(MapMerge { frames: vec![root], levels, keys: a.len() + b.len(), charged: 1 })
+    }
+    /// Steps that count as in OTP, of which `rate` make a reduction: takes all whole reductions.
+    pub fn take_reductions(&mut self, rate: usize) -> usize {
+        let all = self.charged / rate;
+        self.charged %= rate;
+        all
     }
 
     /// Continues for about that many steps, one for a child and more for two, and subtracts those
-    /// it used. Returns the map when it is finished.
+    /// it used. Returns the map when it is finished. These steps measure time, of which a child
+    /// that only one map has takes some too; in OTP it counts nothing.
     pub fn run(&mut self, h: &'h Heap, steps: &mut usize) -> Option<Term<'h>> {
         while *steps > 0 {
             *steps -= 1;
@@ -81,12 +93,18 @@ impl<'h> MapMerge<'h> {
             let done = match top.next() {
                 Some([Some(a), Some(b)]) => match (child(a), child(b)) {
                     (MapChild::Node(x), MapChild::Node(y)) if !level.is_collision() => {
-                        self.frames.push(Frame::new([a, b], [x, y]));
+                        let mut frame = Frame::new([a, b], [x, y]);
+                        self.charged += !frame.shared as usize;
+                        frame.shared |= top.shared;
+                        self.frames.push(frame);
                         self.levels.push(level.down());
                         continue;
                     }
                     _ => {
                         *steps = steps.saturating_sub(LOOKED_AT);
+                        if !top.shared {
+                            self.charged += charge([a, b], level);
+                        }
                         let (t, both) = together(h, [a, b], level, steps);
                         self.keys -= both;
                         t
@@ -97,9 +115,8 @@ impl<'h> MapMerge<'h> {
                     let root_of = (self.frames.len() == 1).then_some(self.keys);
                     let node = self.frames.pop()?.finish(h, root_of);
                     self.levels.pop();
-                    if self.frames.is_empty() {
-                        return Some(node);
-                    }
+                    let Some(parent) = self.frames.last() else { return Some(node) };
+                    self.charged += !parent.shared as usize;
                     node
                 }
             };
@@ -113,6 +130,40 @@ impl<'h> MapMerge<'h> {
 const LOOKED_AT: usize = 2;
 /// Steps for inserting a single leaf into a node of the other map.
 const PUT: usize = 8;
+
+/// OTP's steps for two children of which one is a leaf, or two collision nodes: one for the result,
+/// and two for each node that both paths enter.
+fn charge<'h>([a, b]: [Term<'h>; 2], mut level: Path<'h>) -> usize {
+    let (key, mut other) = match (child(a), child(b)) {
+        _ if a.same(b) => return 1,
+        (MapChild::Leaf(k, _), _) => (k, b),
+        (_, MapChild::Leaf(k, _)) => (k, a),
+        (MapChild::Node(x), MapChild::Node(y)) => return x.children.len() + y.children.len(),
+    };
+    let mut steps = 0;
+    loop {
+        let path = Path::at_level_of(key, level);
+        steps += 2;
+        match child(other) {
+            MapChild::Leaf(k, _) if cmp::eq_exact(k, key) => return steps - 1,
+            MapChild::Leaf(k, _) if Path::at_level_of(k, level).index() != path.index() => {
+                return steps
+            }
+            MapChild::Leaf(..) => {}
+            MapChild::Node(node) => {
+                let (place, there) = node.place(path.index());
+                match node.children.get(place).filter(|_| there) {
+                    Some(t) => other = *t,
+                    None => return steps,
+                }
+            }
+        }
+        if path.is_collision() {
+            return steps;
+        }
+        level = level.down();
+    }
+}
 
 /// Merges two children of which one is a leaf, or two collision nodes; returns also how many keys
 /// both have.

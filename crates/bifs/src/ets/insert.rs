@@ -2,13 +2,14 @@
 //!
 //! Its costs and turns are OTP's. A list is checked first. If so many steps are left then as it has
 //! objects, they are inserted in one go, but in a bag, where each object is compared with those of its
-//! key. Otherwise they are copied, so that every process can go on with the insertion.
+//! key. Otherwise they are copied, so that every process can go on with the insertion; that ends its
+//! turns before OTP's, which would take too long ([`TurnSteps`]).
 
 use std::sync::Arc;
 
-use kvik_ets::linear_hash::key_of;
+use kvik_ets::linear_hash::{key_of, FETCHED_AT_ONCE};
 use kvik_ets::{
-    cooperative, registry, Access, CooperativeOperation, InsertOutcome, Table, TableKind,
+    cooperative, registry, Access, CooperativeOperation, InsertOutcome, Table, TableKind, TurnSteps,
 };
 use kvik_heap::{OwnedTerm, SuspendedState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
@@ -73,14 +74,13 @@ struct Call<'h> {
     id: Term<'h>,
     list: Term<'h>,
     only_new: bool,
-    /// Steps left.
-    left: usize,
+    steps: TurnSteps,
 }
 
 impl<'h> Inserting<'h> {
     fn run(self, p: &'h Proc, id: Term<'h>, list: Term<'h>, only_new: bool) -> BifResult<'h> {
-        let left = p.steps(cooperative::STEPS_PER_REDUCTION);
-        let call = Call { p, id, list, only_new, left };
+        let steps = TurnSteps::new(p.steps(cooperative::STEPS_PER_REDUCTION));
+        let call = Call { p, id, list, only_new, steps };
         match self {
             Inserting::Checking(rest, n) => call.check(rest, n),
             Inserting::Copying(rest, objects) => call.copy(rest, objects),
@@ -99,10 +99,11 @@ impl<'h> Inserting<'h> {
 
 impl<'h> Call<'h> {
     fn count_steps(&self) {
-        self.p.steps_left(self.left, cooperative::STEPS_PER_REDUCTION);
+        self.p.steps_left(self.steps.left(), cooperative::STEPS_PER_REDUCTION);
     }
     fn stop(self, state: Inserting<'h>) -> BifResult<'h> {
         self.count_steps();
+        self.p.give_up_turn();
         Err(self.p.again::<Inserting<'static>>(state, None))
     }
     /// Checks the rest of the list, behind `n` objects.
@@ -111,10 +112,10 @@ impl<'h> Call<'h> {
         let t = kvik_ets::find(self.id, &pin).map_err(|r| self.p.badarg_because(r.atom()))?;
         let keypos = t.options.keypos;
         while let Some(c) = rest.as_cons().filter(|c| is_object(c.head(), keypos)) {
-            if self.left == 0 {
+            if self.steps.left() == 0 {
                 return self.stop(Inserting::Checking(rest, n));
             }
-            self.left -= 1;
+            self.steps.take_quick(1);
             n += 1;
             rest = c.tail();
         }
@@ -126,7 +127,7 @@ impl<'h> Call<'h> {
             return Err(self.p.badarg());
         }
         let list = self.list;
-        match t.options.kind != TableKind::Bag && n <= self.left {
+        match t.options.kind != TableKind::Bag && n <= self.steps.left() {
             true => self.insert(&t, n),
             false => self.copy(list, Vec::with_capacity(n)),
         }
@@ -138,25 +139,28 @@ impl<'h> Call<'h> {
         if self.only_new {
             let old = self.list.list().position(|o| s.store.contains(key_of(o, keypos)));
             if let Some(at) = old {
-                self.left = self.left.saturating_sub(at);
+                self.steps.take_quick(at);
                 self.count_steps();
                 return Ok(Term::bool(false));
             }
         }
-        for o in self.list.list() {
+        let mut rest = self.list.list();
+        for (i, o) in self.list.list().enumerate() {
+            if i % FETCHED_AT_ONCE == 0 {
+                s.store.fetch(rest.by_ref().take(FETCHED_AT_ONCE), keypos);
+            }
             s.store.put(o, false, hold);
         }
-        self.left = self.left.saturating_sub(n * (INSERTED + self.only_new as usize));
+        self.steps.take_quick(n * (INSERTED + self.only_new as usize));
         self.count_steps();
         Ok(Term::bool(true))
     }
     /// Copies the rest of the list behind the objects, and inserts them.
     fn copy(mut self, mut rest: Term<'h>, mut objects: Vec<OwnedTerm>) -> BifResult<'h> {
         while let Some(c) = rest.as_cons() {
-            if self.left == 0 {
+            if !self.steps.take(1) {
                 return self.stop(Inserting::Copying(rest, objects));
             }
-            self.left -= 1;
             objects.push(OwnedTerm::new(c.head()));
             rest = c.tail();
         }
@@ -173,7 +177,7 @@ impl<'h> Call<'h> {
         let mut s = write(self.p, &t, Access::Write)?;
         let (mut operation, outcome) =
             CooperativeOperation::insert(objects, t.options.keypos, self.only_new);
-        if !operation.run(&mut s.store, t.hold(), &mut self.left) {
+        if !operation.run(&mut s.store, t.hold(), &mut self.steps) {
             let shared = registry::by_id(t.id).ok_or_else(|| self.p.badarg_because(am::id))?;
             t.begin(&mut s, operation);
             drop(s);
