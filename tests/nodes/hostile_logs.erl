@@ -23,11 +23,29 @@ show(N, {Name, Packets}) ->
         || {F, Short} <- [{atom_to_list(N), "THEM"}, {"fake_" ++ atom_to_list(Name) ++ "@" ++ Host, "ME"}]]),
     io:format("~p: ~p~n", [Name, Outcome]),
     [io:format("    ~p ~p ~p ~p ~ts~n", [Level, Tag, lists:sort(maps:keys(Meta)), F, text(io_lib:format(F, A), Names)])
-     || #{level := Level, msg := {F, A}, meta := #{error_logger := #{tag := Tag}} = Meta} <- events()].
+     || #{level := Level, msg := {F, A}, meta := #{error_logger := #{tag := Tag}} = Meta} <- events(N, Outcome)].
 
-events() ->
-    receive {event, E} -> [E | events()]
-    after 100 -> []
+%% OTP ends the connection before it logs.
+events(N, open) -> marked(N);
+events(N, closed) -> events_of_end(N, 50).
+events_of_end(N, Tries) ->
+    case marked(N) of
+        [] when Tries > 0 -> timer:sleep(20), events_of_end(N, Tries - 1);
+        [] -> [];
+        Events -> timer:sleep(20), Events ++ marked(N)
+    end.
+
+%% What was logged before a message of ours, which takes the same way.
+marked(N) ->
+    Mark = #{error_logger => #{emulator => true, tag => mark}, time => erlang:system_time(microsecond)},
+    Logger = rpc:call(N, erlang, system_info, [system_logger]),
+    rpc:call(N, erlang, send, [Logger, {log, error, "mark", [], Mark}]),
+    before_mark().
+before_mark() ->
+    receive
+        {event, #{meta := #{error_logger := #{tag := mark}}}} -> [];
+        {event, E} -> [E | before_mark()]
+    after 30000 -> exit(no_mark)
     end.
 
 %% How an atom's name is shown among bytes.

@@ -1,16 +1,15 @@
 //! Frees the rows of a deleted table in steps, so that no process waits long for it.
 
 use std::collections::btree_set;
-use std::vec;
 
+use crate::buckets::Buckets;
 use crate::cooperative::STEPS_PER_REDUCTION;
-use crate::linear_hash::Bucket;
 use crate::tree::TreeRow;
 
 pub struct DeferredFree(Rest);
 
 enum Rest {
-    Buckets(vec::IntoIter<Bucket>),
+    Buckets(Buckets),
     Rows(btree_set::IntoIter<TreeRow>),
 }
 
@@ -21,7 +20,7 @@ const SEGMENT: usize = 2048;
 const SEGMENT_COST: usize = 32;
 
 impl DeferredFree {
-    pub(crate) fn of_buckets(all: vec::IntoIter<Bucket>) -> DeferredFree {
+    pub(crate) fn of_buckets(all: Buckets) -> DeferredFree {
         DeferredFree(Rest::Buckets(all))
     }
     pub(crate) fn of_rows(all: btree_set::IntoIter<TreeRow>) -> DeferredFree {
@@ -36,7 +35,7 @@ impl DeferredFree {
                 Rest::Buckets(all) => {
                     let beyond = all.len().saturating_sub(FIRST_SEGMENT);
                     let n = if beyond == 0 { all.len() } else { (beyond - 1) % SEGMENT + 1 };
-                    let objects: usize = all.by_ref().rev().take(n).map(|b| b.len()).sum();
+                    let objects: usize = (0..n).map_while(|_| all.pop()).map(|b| b.len()).sum();
                     SEGMENT_COST + objects
                 }
                 Rest::Rows(all) => match all.next() {

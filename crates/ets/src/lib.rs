@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::len_without_is_empty)]
 
+mod buckets;
 pub mod cooperative;
 pub mod deferred_free;
 pub mod hash;

@@ -11,6 +11,7 @@ use kvik_heap::{Heap, OwnedTerm, StoredTuple};
 use kvik_term::Term;
 use smallvec::SmallVec;
 
+use crate::buckets::{Bucket, Buckets};
 use crate::kind::{IterationHold, TableKind};
 use crate::{hash, order};
 
@@ -63,10 +64,6 @@ impl StoredRow {
     }
 }
 
-/// Up to two objects are stored inline: of the keys of a full table, three quarters are in such a
-/// bucket.
-pub(crate) type Bucket = SmallVec<[StoredRow; 2]>;
-
 /// What an insertion did.
 pub struct PutOutcome {
     /// False if the key had to be new and was not.
@@ -76,7 +73,7 @@ pub struct PutOutcome {
 }
 
 pub struct LinearHash {
-    buckets: Vec<Bucket>,
+    buckets: Buckets,
     /// Slots in whole segments: decides when to shrink.
     slots: usize,
     mask: u32,
@@ -103,7 +100,7 @@ impl LinearHash {
         let more = stride.saturating_sub(FIRST).div_ceil(SEGMENT) * SEGMENT;
         let slots = FIRST + more;
         LinearHash {
-            buckets: (0..slots).map(|_| Bucket::new()).collect(),
+            buckets: Buckets::new(slots),
             slots,
             mask: (slots.next_power_of_two() - 1) as u32,
             kind,
@@ -409,7 +406,7 @@ impl LinearHash {
         if !std::mem::take(&mut self.dirty) {
             return;
         }
-        for b in &mut self.buckets {
+        for b in self.buckets.iter_mut() {
             b.retain(|r| {
                 if r.is_dead() {
                     self.words -= r.words();
@@ -437,8 +434,8 @@ impl LinearHash {
     pub fn emptied(&self) -> LinearHash {
         LinearHash::new(self.kind, self.keypos, self.stride)
     }
-    pub(crate) fn into_buckets(self) -> std::vec::IntoIter<Bucket> {
-        self.buckets.into_iter()
+    pub(crate) fn into_buckets(self) -> Buckets {
+        self.buckets
     }
 
     /// The bucket that a walk visits after this one.
