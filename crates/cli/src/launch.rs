@@ -153,20 +153,39 @@ fn init_args(otp: &Otp, rest: &[OsString]) -> Vec<OsString> {
     v
 }
 
+/// The directory whose `erl` is this program, if it was started from there or is of a package that has
+/// one. Programs that are started by name are looked for there before OTP's own directory, which
+/// `erlexec` puts first: what a program starts as `erl` is the same machine.
+fn own_directory(otp: &Otp) -> Option<PathBuf> {
+    if embedded::path("root/bin/erl").is_some() {
+        return None;
+    }
+    let exe = std::env::current_exe().ok()?;
+    let called = PathBuf::from(std::env::args_os().next()?);
+    let packaged = exe.parent().map(|bin| bin.join("../lib/kvik/bin"));
+    let known = otp_root::directory_of(&called).into_iter().chain(packaged);
+    known.filter_map(|dir| fs::canonicalize(dir).ok()).find(|dir| {
+        let erl = fs::canonicalize(dir.join("erl"));
+        *dir != otp.bindir
+            && erl.is_ok_and(|erl| fs::canonicalize(&exe).is_ok_and(|exe| erl == exe))
+    })
+}
+
 /// Sets the environment variables that `erlexec` sets.
 fn set_environment(otp: &Otp, extra: &[(OsString, OsString)]) {
     let bin = otp.bindir.clone();
     let old = std::env::var_os("PATH").unwrap_or_default();
-    let mut path: Vec<PathBuf> = vec![bin.clone()];
+    let mut path: Vec<PathBuf> = own_directory(otp).into_iter().chain([bin]).collect();
+    let first = path.clone();
     if !std::env::split_paths(&old).any(|p| p.starts_with(&otp.root)) {
         path.push(otp.root.join("bin"));
     }
-    path.extend(std::env::split_paths(&old).filter(|p| *p != bin));
+    path.extend(std::env::split_paths(&old).filter(|p| !first.contains(p)));
     if let Ok(p) = std::env::join_paths(path) {
         std::env::set_var("PATH", p);
     }
     std::env::set_var("ROOTDIR", &otp.root);
-    std::env::set_var("BINDIR", bin);
+    std::env::set_var("BINDIR", &otp.bindir);
     std::env::set_var("EMU", "beam");
     std::env::set_var("PROGNAME", progname(otp));
     for (name, value) in extra {

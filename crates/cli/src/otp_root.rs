@@ -172,15 +172,20 @@ fn from_environment() -> Option<Otp> {
     Some(Otp { root, release, bindir, erts, preloaded, reason: "named by $ROOTDIR" })
 }
 
+/// Where a program lies that was started by this name.
+pub fn directory_of(name: &Path) -> Option<PathBuf> {
+    match name.parent() {
+        Some(dir) if dir != Path::new("") => Some(dir.to_path_buf()),
+        _ => std::env::var_os("PATH")
+            .and_then(|path| std::env::split_paths(&path).find(|dir| fs::is_file(dir.join(name)))),
+    }
+}
+
 /// Candidate roots from a program's location: next to the shims, above `bin/`, above
 /// `erts-VSN/bin/`; and next to the program itself, whatever link it was started by, where a package
 /// with OTP's libraries has one.
 fn beside(name: &Path) -> Vec<PathBuf> {
-    let found = match name.parent() {
-        Some(dir) if dir != Path::new("") => Some(dir.to_path_buf()),
-        _ => std::env::var_os("PATH")
-            .and_then(|path| std::env::split_paths(&path).find(|dir| fs::is_file(dir.join(name)))),
-    };
+    let found = directory_of(name);
     let up = |dir: PathBuf| vec![dir.join(ROOT), dir.join(".."), dir.join("../..")];
     let packaged = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(ROOT)));
     found.map(up).unwrap_or_default().into_iter().chain(packaged).collect()
