@@ -84,16 +84,16 @@ impl<'a> Behind<'a> {
 }
 
 /// A reason, in the operation or behind it.
-pub enum Reason<'a> {
+pub enum SentReason<'a> {
     Term(Term<'a>),
     Behind(&'a Behind<'a>),
 }
 
-impl Reason<'_> {
+impl SentReason<'_> {
     pub fn read(self, receiver: u32) -> Option<OwnedTerm> {
         match self {
-            Reason::Term(t) => Some(OwnedTerm::new(t)),
-            Reason::Behind(b) => b.read(Some(receiver)),
+            SentReason::Term(t) => Some(OwnedTerm::new(t)),
+            SentReason::Behind(b) => b.read(Some(receiver)),
         }
     }
 }

@@ -12,7 +12,7 @@ use kvik_proc::{node as this, registry, seq_trace, Proc, RefId, RemotePid, ABROA
 use kvik_term::{am, Atom, PidTerm, Ref, Term, View};
 
 use crate::connect::{self, From, ANSWER};
-use crate::encoded::{Behind, Encoded, Reason};
+use crate::encoded::{Behind, Encoded, SentReason};
 use crate::fragments::Whole;
 use crate::node::{RemoteNode, RemoteRef};
 use crate::packet::{FIRST_FRAGMENT, HEADER, NEXT_FRAGMENT};
@@ -206,16 +206,16 @@ fn signal(
             unlink_answered(from, id.as_u64()?, from.process(*a)?, *b)?
         }
         (op::EXIT | op::EXIT_TT, [a, b, reason]) => {
-            ended(from, from.process(*a)?, *b, Reason::Term(*reason), token)?
+            ended(from, from.process(*a)?, *b, SentReason::Term(*reason), token)?
         }
         (op::PAYLOAD_EXIT | op::PAYLOAD_EXIT_TT, [a, b]) => {
-            ended(from, from.process(*a)?, *b, Reason::Behind(rest), token)?
+            ended(from, from.process(*a)?, *b, SentReason::Behind(rest), token)?
         }
         (op::EXIT2 | op::EXIT2_TT, [a, b, reason]) => {
-            exit(from.process(*a)?, *b, Reason::Term(*reason), token)?
+            exit(from.process(*a)?, *b, SentReason::Term(*reason), token)?
         }
         (op::PAYLOAD_EXIT2 | op::PAYLOAD_EXIT2_TT, [a, b]) => {
-            exit(from.process(*a)?, *b, Reason::Behind(rest), token)?
+            exit(from.process(*a)?, *b, SentReason::Behind(rest), token)?
         }
         (op::MONITOR, [watcher, watched, r]) => {
             monitor(from, from.process(*watcher)?, *watched, *r)?
@@ -225,10 +225,10 @@ fn signal(
             demonitor(from, *r)?
         }
         (op::MONITOR_EXIT, [watched, watcher, r, reason]) => {
-            down(from, *watched, *watcher, *r, Reason::Term(*reason))?
+            down(from, *watched, *watcher, *r, SentReason::Term(*reason))?
         }
         (op::PAYLOAD_MONITOR_EXIT, [watched, watcher, r]) => {
-            down(from, *watched, *watcher, *r, Reason::Behind(rest))?
+            down(from, *watched, *watcher, *r, SentReason::Behind(rest))?
         }
         (op::GROUP_LEADER, [leader, member]) => group_leader(*leader, *member)?,
         (op::SPAWN_REQUEST | op::SPAWN_REQUEST_TT, [r, parent, leader, call, options]) => {
@@ -374,7 +374,7 @@ fn altact_signal(
         }
     };
     match (exits, pid) {
-        (Some(r), Some(pid)) => exit(r?, Term::local_pid(pid), Reason::Behind(rest), token),
+        (Some(r), Some(pid)) => exit(r?, Term::local_pid(pid), SentReason::Behind(rest), token),
         (Some(_), None) => Some(()),
         (None, pid) => message(from, pid, rest, token),
     }
@@ -455,7 +455,7 @@ fn ended(
     from: &From<'_>,
     r: RemotePid,
     to: Term<'_>,
-    reason: Reason<'_>,
+    reason: SentReason<'_>,
     token: Option<OwnedTerm>,
 ) -> Option<()> {
     let Some(pid) = own(to)? else { return Some(()) };
@@ -470,7 +470,12 @@ fn ended(
     deliver(pid, Signal::Run(Box::new(forget)));
     Some(())
 }
-fn exit(r: RemotePid, to: Term<'_>, reason: Reason<'_>, token: Option<OwnedTerm>) -> Option<()> {
+fn exit(
+    r: RemotePid,
+    to: Term<'_>,
+    reason: SentReason<'_>,
+    token: Option<OwnedTerm>,
+) -> Option<()> {
     let Some(pid) = own(to)? else { return Some(()) };
     let reason = reason.read(pid)?;
     let token = token.filter(is_token).map(Box::new);
@@ -513,7 +518,7 @@ fn down(
     watched: Term<'_>,
     watcher: Term<'_>,
     r: Term<'_>,
-    reason: Reason<'_>,
+    reason: SentReason<'_>,
 ) -> Option<()> {
     let named = watched.as_atom().is_some();
     (named || RemotePid::of(watched).is_some()).then_some(())?;
