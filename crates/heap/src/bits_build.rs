@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use kvik_term::word::*;
 use kvik_term::{am, Atom, Term};
-use smallvec::SmallVec;
 
 use crate::binary::{BinRef, Binary};
 use crate::bits::{copy_bits, is_little, WRITABLE};
@@ -399,9 +398,18 @@ impl Build {
     unsafe fn put_number(&mut self, digits: &[u64], fill: u64, n: usize, flags: u32) {
         let words = n.div_ceil(64);
         let digit = |i: usize| digits.get(i).copied().unwrap_or(fill);
-        let mut bytes: SmallVec<[u8; 64]> = SmallVec::with_capacity(8 * words);
+        let (mut few, mut many) = ([0; 64], Vec::new());
+        let bytes = match few.get_mut(..8 * words) {
+            Some(few) => few,
+            None => {
+                many.resize(8 * words, 0);
+                &mut many[..]
+            }
+        };
         if is_little(flags) {
-            (0..words).for_each(|i| bytes.extend_from_slice(&digit(i).to_le_bytes()));
+            for (i, to) in bytes.as_chunks_mut().0.iter_mut().enumerate() {
+                *to = digit(i).to_le_bytes();
+            }
             // The bits of a last part of a byte are its highest.
             if let (1.., Some(last)) = (n % 8, bytes.get_mut(n / 8)) {
                 *last <<= 8 - n % 8;
@@ -409,7 +417,9 @@ impl Build {
             // SAFETY: as the caller says.
             unsafe { self.put_bits(bytes.as_ptr(), 0, n) };
         } else {
-            (0..words).rev().for_each(|i| bytes.extend_from_slice(&digit(i).to_be_bytes()));
+            for (i, to) in bytes.as_chunks_mut().0.iter_mut().rev().enumerate() {
+                *to = digit(i).to_be_bytes();
+            }
             // SAFETY: as the caller says.
             unsafe { self.put_bits(bytes.as_ptr(), 64 * words - n, n) };
         }
