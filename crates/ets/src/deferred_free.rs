@@ -4,6 +4,7 @@ use std::collections::btree_set;
 
 use crate::buckets::Buckets;
 use crate::cooperative::STEPS_PER_REDUCTION;
+use crate::linear_hash::{FIRST, SEGMENT};
 use crate::tree::TreeRow;
 
 pub struct DeferredFree(Rest);
@@ -13,10 +14,8 @@ enum Rest {
     Rows(btree_set::IntoIter<TreeRow>),
 }
 
-/// Buckets are freed by segments, the last first: as in OTP, whose first segment has 256 buckets and
-/// each further one 2,048. A segment costs 32 reductions, besides one for each object.
-const FIRST_SEGMENT: usize = 256;
-const SEGMENT: usize = 2048;
+/// Buckets are freed by OTP's segments, the last first. Each costs 32 reductions, besides one for each
+/// object.
 const SEGMENT_COST: usize = 32;
 
 impl DeferredFree {
@@ -33,7 +32,7 @@ impl DeferredFree {
             let reductions = match &mut self.0 {
                 Rest::Buckets(all) if all.len() == 0 => return true,
                 Rest::Buckets(all) => {
-                    let beyond = all.len().saturating_sub(FIRST_SEGMENT);
+                    let beyond = all.len().saturating_sub(FIRST);
                     let n = if beyond == 0 { all.len() } else { (beyond - 1) % SEGMENT + 1 };
                     let objects: usize = (0..n).map_while(|_| all.pop()).map(|b| b.len()).sum();
                     SEGMENT_COST + objects

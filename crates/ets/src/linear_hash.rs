@@ -18,7 +18,7 @@ use crate::{hash, order};
 /// Buckets of an empty table, and size of the first segment.
 pub const FIRST: usize = 256;
 /// Buckets of each further segment: tables shrink by whole segments.
-const SEGMENT: usize = 2048;
+pub(crate) const SEGMENT: usize = 2048;
 /// Keys whose buckets a long insertion fetches together.
 pub const FETCHED_AT_ONCE: usize = 32;
 /// Upper limit of buckets split or joined by one operation.
