@@ -272,6 +272,13 @@ const COLLECTION: u8 = 8;
 /// collecting then costs more than scanning the survivors.
 const FREQUENT_COLLECTIONS: u8 = 3 * COLLECTION;
 pub(crate) const MANY_WORDS: usize = 4096;
+/// The most of the frequency counter that one time slice hands on to the next.
+pub(crate) const CARRIED_OVER: u8 = FREQUENT_COLLECTIONS + COLLECTION;
+/// From so many on, reached by five to eight collections in one time slice, a block grows further:
+/// the process computes, and a larger block that still fits in the caches takes fewer collections.
+/// A process that only has something to do now and then stays below.
+const INCESSANT_COLLECTIONS: u8 = CARRIED_OVER + 4 * COLLECTION;
+const MOST_WORDS_BY_FREQUENCY: usize = 16_384;
 
 /// A block that has grown is not shrunk below this: when its contents have moved to the old heap,
 /// it is soon filled again.
@@ -384,9 +391,22 @@ impl Heap {
         let busy = if self.gc_count.get() >= SOME_COLLECTIONS { BUSY_WORDS } else { 0 };
         busy.max(self.min_words.get() as usize)
     }
-    /// Words to which a block may grow in a time slice with many collections.
+    /// Words up to which a block grows because collections are frequent; 0 if they are not.
     fn most_for_turn(&self, survived: usize, to: &Spaces) -> usize {
-        (survived + distance(self.old_start.get(), to.old_top)).max(MANY_WORDS)
+        let least = match self.often.get() {
+            INCESSANT_COLLECTIONS.. => MOST_WORDS_BY_FREQUENCY,
+            FREQUENT_COLLECTIONS.. => MANY_WORDS,
+            _ => return 0,
+        };
+        (survived + distance(self.old_start.get(), to.old_top)).max(least)
+    }
+    /// A block up to this size is not shrunk: see [`KEPT_WORDS`]. One that has grown because
+    /// collections were frequent stays as it is as long as they are.
+    fn kept_words(&self) -> usize {
+        match self.often.get() {
+            FREQUENT_COLLECTIONS.. => MOST_WORDS_BY_FREQUENCY,
+            _ => KEPT_WORDS,
+        }
     }
     /// Minor collections since the last full one.
     pub fn minor_collections(&self) -> u32 {
@@ -495,7 +515,7 @@ impl Heap {
         let survived = distance(to, m.to.top);
         // In a block of OTP's first size this collection would not have happened.
         let first = size < FIRST_BLOCK;
-        self.often.set((self.often.get() + COLLECTION).min(FREQUENT_COLLECTIONS + COLLECTION));
+        self.often.set(self.often.get().saturating_add(COLLECTION));
         let wanted = self.wanted_words(&m.to, survived, stack, need, minor);
         let least = survived + stack + need;
         // SAFETY: all live objects have left the old spaces, and fit as they did here.
@@ -611,11 +631,9 @@ impl Heap {
         let old = if minor { distance(self.old_start.get(), self.old_end.get()) } else { 0 };
         let size = if used * 4 > size * 3 {
             next_size(used + if used < LARGE_WORDS { used.max(16) } else { used / 4 })
-        } else if self.often.get() >= FREQUENT_COLLECTIONS
-            && size < self.most_for_turn(survived, to)
-        {
+        } else if size < self.most_for_turn(survived, to) {
             size * 2
-        } else if size > KEPT_WORDS && used * 4 < size {
+        } else if size > self.kept_words() && used * 4 < size {
             next_size((used * 3).max(old / 2)).min(size)
         } else {
             size
