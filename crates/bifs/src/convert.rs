@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kvik_heap::arith::{integer_value, max_bits, operation_cost};
-use kvik_heap::Heap;
+use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::atom::AtomError;
 use kvik_term::{am, Atom, Term, View};
-use num_bigint::{BigInt, BigUint};
+use num_bigint::{BigInt, BigUint, Sign};
 
 use crate::blocking_pool::hand_off;
 use crate::float_text::{self, Text};
@@ -208,18 +208,24 @@ fn charge_reading_list(p: &Proc, chars: usize, base: u32) {
     }
 }
 
-/// Parses an optional sign and at least one digit of the base.
-fn parse_integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Result<Term<'h>, NoInteger> {
+/// A number's sign, true for a minus, and its digits without leading zeros. None if there is no digit, or
+/// anything else.
+fn sign_and_digits(s: &[u8], base: u32) -> Option<(bool, &[u8])> {
     let (negative, digits) = match s {
         [b'-', d @ ..] => (true, d),
         [b'+', d @ ..] => (false, d),
         d => (false, d),
     };
     if digits.is_empty() || !digits.iter().all(|c| (*c as char).is_digit(base)) {
-        return Err(NoInteger::Syntax);
+        return None;
     }
     let zeros = digits.iter().take_while(|c| **c == b'0').count();
-    let significant = &digits[zeros..];
+    Some((negative, &digits[zeros..]))
+}
+
+/// Parses an optional sign and at least one digit of the base.
+fn parse_integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Result<Term<'h>, NoInteger> {
+    let (negative, significant) = sign_and_digits(s, base).ok_or(NoInteger::Syntax)?;
     charge_reading(p, significant.len(), base);
     if let Some(i) = parse_i64(significant, base) {
         return Ok(p.heap.integer(if negative { -i } else { i }));
@@ -238,6 +244,28 @@ fn parse_integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Result<Term<'h>, NoInt
         return Err(NoInteger::TooLarge);
     }
     Ok(p.heap.big_integer(&if negative { -i } else { i }))
+}
+/// Has another thread read an integer of very many digits, which OTP's Erlang code does in turns.
+/// None if there are fewer, or more than an integer may have, or something else than digits.
+fn read_elsewhere(
+    p: &Proc,
+    s: &[u8],
+    base: u32,
+    answer: impl for<'b> FnOnce(&'b Heap, BigInt) -> Term<'b> + Send + 'static,
+) -> Option<Raised> {
+    if s.len() < DIGITS_HANDED_OFF as usize {
+        return None;
+    }
+    let (negative, digits) = sign_and_digits(s, base)?;
+    let most_bits = (digits.len() as f64 * f64::from(base).log2()) as u64 + 1;
+    if digits.len() < DIGITS_HANDED_OFF as usize || most_bits > max_bits() {
+        return None;
+    }
+    charge_reading(p, digits.len(), base);
+    let sign = if negative { Sign::Minus } else { Sign::Plus };
+    let digits = digits.to_vec();
+    let read = move || parse_natural(&digits, base).map(|i| BigInt::from_biguint(sign, i));
+    Some(hand_off(p, read, |h, i| answer(h, i.unwrap_or_default())))
 }
 /// The value of digits without leading zeros, if it fits.
 fn parse_i64(digits: &[u8], base: u32) -> Option<i64> {
@@ -345,13 +373,8 @@ fn binary_to_float<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     f.map(|f| p.heap.float(f)).ok_or_else(|| p.badarg())
 }
 
-/// The number at the start of a string and the rest; `{error, Why}` without a number.
-fn prefix<'h>(
-    p: &'h Proc,
-    t: Term<'h>,
-    length: impl Fn(&[u8]) -> usize,
-    value: impl Fn(&[u8]) -> Result<Term<'h>, Term<'h>>,
-) -> BifResult<'h> {
+/// The bytes at the start of a string that make a number, and the rest. None if it is no list.
+fn split_number<'h>(t: Term<'h>, length: impl Fn(&[u8]) -> usize) -> Option<(Vec<u8>, Term<'h>)> {
     let mut it = t.list();
     let mut head = Vec::new();
     let mut tails = vec![t];
@@ -359,12 +382,20 @@ fn prefix<'h>(
         head.push(c);
         tails.push(it.rest);
     }
-    if !t.is_list() {
-        return Ok(p.heap.tuple(&[am::error.into(), am::not_a_list.into()]));
-    }
     let n = length(&head);
-    Ok(match value(&head[..n]) {
-        Ok(v) => p.heap.tuple(&[v, tails[n]]),
+    head.truncate(n);
+    t.is_list().then(|| (head, tails[n]))
+}
+/// The number at the start of a string and the rest; `{error, Why}` without a number.
+fn prefix<'h>(
+    p: &'h Proc,
+    t: Term<'h>,
+    length: impl Fn(&[u8]) -> usize,
+    value: impl Fn(&[u8]) -> Result<Term<'h>, Term<'h>>,
+) -> BifResult<'h> {
+    let found = split_number(t, length).ok_or(am::not_a_list.into());
+    Ok(match found.and_then(|(number, rest)| Ok([value(&number)?, rest])) {
+        Ok(answer) => p.heap.tuple(&answer),
         Err(why) => p.heap.tuple(&[am::error.into(), why]),
     })
 }
@@ -375,7 +406,11 @@ fn integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Result<Term<'h>, Term<'h>> {
 fn binary_to_integer_or_reason<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let bits = a[0].as_bits().filter(|b| b.is_binary());
     let Some((s, base)) = bits.zip(base(a)) else { return Ok(am::badarg.into()) };
-    Ok(parse_integer(p, &s.to_bytes(), base).unwrap_or_else(|e| e.reason(am::badarg)))
+    let s = s.to_bytes();
+    if let Some(later) = read_elsewhere(p, &s, base, |h, i| h.big_integer(&i)) {
+        return Err(later);
+    }
+    Ok(parse_integer(p, &s, base).unwrap_or_else(|e| e.reason(am::badarg)))
 }
 /// `{Integer, Rest}`, or an atom with the reason why there is no integer.
 fn list_to_integer_and_rest<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -390,14 +425,20 @@ fn list_to_integer_and_rest<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         let sign = matches!(s.first(), Some(b'-' | b'+')) as usize;
         sign + s[sign..].iter().take_while(|c| (**c as char).is_digit(base)).count()
     };
-    let found = prefix(p, a[0], length, |s| {
-        charge_reading_list(p, s.len(), base);
-        integer(p, s, base)
-    })?;
-    // Callers of this BIF expect the bare atom of `{error, Why}`.
-    Ok(match found.as_tuple_n::<2>() {
-        Some([error, why]) if error.is_atom(am::error) => why,
-        _ => found,
+    let Some((number, rest)) = split_number(a[0], length) else { return Ok(am::not_a_list.into()) };
+    charge_reading_list(p, number.len(), base);
+    if number.len() >= DIGITS_HANDED_OFF as usize {
+        let kept = OwnedTerm::new(rest);
+        let later = read_elsewhere(p, &number, base, move |h, i| {
+            h.tuple(&[h.big_integer(&i), h.copy_owned(&kept)])
+        });
+        if let Some(later) = later {
+            return Err(later);
+        }
+    }
+    Ok(match integer(p, &number, base) {
+        Ok(i) => p.heap.tuple(&[i, rest]),
+        Err(why) => why,
     })
 }
 fn string_to_integer<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
