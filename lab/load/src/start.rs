@@ -1,4 +1,4 @@
-//! How each server is started, from Debian's packages, unmodified.
+//! How each server is started, unmodified: from Debian's packages, or as `lab/elixir/web/build` made it.
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
@@ -12,6 +12,10 @@ pub enum ServerKind {
     Cowboy,
     CowboyTls,
     Inets,
+    /// Plug on Bandit.
+    Bandit,
+    /// Phoenix on Bandit.
+    Phoenix,
     RabbitMq,
     Ejabberd,
     /// Two nodes that talk.
@@ -41,6 +45,8 @@ pub fn command(server: ServerKind, place: &Place) -> Result<Command, String> {
             installed("inets", "erlang-inets")?;
             web(place, "inets", &[])
         }
+        ServerKind::Bandit => elixir(place, "bandit"),
+        ServerKind::Phoenix => elixir(place, "phoenix"),
         ServerKind::RabbitMq => rabbitmq(place),
         ServerKind::Ejabberd => ejabberd(place),
         ServerKind::Nodes => node(place, "a").map(|mut command| {
@@ -64,6 +70,18 @@ fn web(place: &Place, name: &str, libraries: &[PathBuf]) -> Result<Command, Stri
     let mut command = place.erl();
     command.args(["-noshell", "-noinput", "+Q", "65536", "-pa"]).arg(&place.beams).args(libraries);
     command.args(["-run", "lab_server", name, &place.port.to_string()]);
+    Ok(command)
+}
+
+/// One of the servers in `lab_web.ex`.
+fn elixir(place: &Place, name: &str) -> Result<Command, String> {
+    let built = std::env::var_os("KVIK_BENCH_PHOENIX").map(PathBuf::from);
+    let built = built.filter(|dir| dir.join("lab_web/ebin").is_dir());
+    let built = built.ok_or("Phoenix (KVIK_BENCH_PHOENIX names what lab/elixir/web/build made)")?;
+    let mut command = place.erl();
+    command.args(["-noshell", "-noinput", "+Q", "65536", "-pa"]);
+    command.args(starting(&built, "").map(|library| library.join("ebin")));
+    command.args(["-run", "Elixir.LabWeb", name, &place.port.to_string()]);
     Ok(command)
 }
 

@@ -49,6 +49,7 @@ pub enum Client {
 
 const PLAIN: Client = Client::Http { path: "/plain", least: 13 };
 const JSON: Client = Client::Http { path: "/json", least: 9000 };
+const ECHO: Client = Client::WebSocket { path: "/ws" };
 
 const fn web(name: &'static str, server: ServerKind, client: Client) -> Workload {
     Workload { name, server, client, connections: &[64, 1000], depth: [1, 1], idle: [500, 1000] }
@@ -78,7 +79,7 @@ const fn itself(name: &'static str, server: ServerKind) -> Workload {
 pub const WORKLOADS: &[Workload] = &[
     web("http/plain", ServerKind::Cowboy, PLAIN),
     web("http/json", ServerKind::Cowboy, JSON),
-    web("http/websocket", ServerKind::Cowboy, Client::WebSocket { path: "/ws" }),
+    web("http/websocket", ServerKind::Cowboy, ECHO),
     web("https/plain", ServerKind::CowboyTls, Client::Https { path: "/plain", least: 13 }),
     web("https/json", ServerKind::CowboyTls, Client::Https { path: "/json", least: 9000 }),
     Workload {
@@ -88,6 +89,11 @@ pub const WORKLOADS: &[Workload] = &[
     },
     web("inets/plain", ServerKind::Inets, PLAIN),
     web("inets/json", ServerKind::Inets, JSON),
+    web("bandit/plain", ServerKind::Bandit, PLAIN),
+    web("bandit/json", ServerKind::Bandit, JSON),
+    web("bandit/websocket", ServerKind::Bandit, ECHO),
+    web("phoenix/plain", ServerKind::Phoenix, PLAIN),
+    web("phoenix/json", ServerKind::Phoenix, JSON),
     rabbit("amqp/transient", "classic", false),
     rabbit("amqp/durable", "classic", true),
     rabbit("amqp/quorum", "quorum", true),

@@ -7,7 +7,7 @@
 pub mod processes;
 
 /// The workloads' names: those of `lab/load/src/workloads.rs`.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 20] = [
     "http/plain",
     "http/json",
     "http/websocket",
@@ -16,6 +16,11 @@ const NAMES: [&str; 15] = [
     "tls/handshake",
     "inets/plain",
     "inets/json",
+    "bandit/plain",
+    "bandit/json",
+    "bandit/websocket",
+    "phoenix/plain",
+    "phoenix/json",
     "amqp/transient",
     "amqp/durable",
     "amqp/quorum",
