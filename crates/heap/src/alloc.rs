@@ -502,7 +502,7 @@ impl Heap {
     /// `x` has room for all x registers.
     #[inline]
     pub unsafe fn load_x(&self, x: *mut u64) {
-        self.often.set(self.often.get().min(crate::gc::CARRIED_OVER).saturating_sub(1));
+        self.often.set(self.often.get().min(crate::block_size::CARRIED_OVER).saturating_sub(1));
         let n = self.saved.replace(0) as usize;
         if n > 0 {
             let stop = self.stop.get();

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use crate::alloc::LEAST_WORDS;
-use crate::gc::{FIT, FIT_IDLE};
+use crate::block_size::{FIT, FIT_IDLE};
 use crate::Heap;
 
 /// Least number of free words that an idle process keeps.

@@ -10,6 +10,9 @@ use kvik_term::word::*;
 
 use crate::alloc::{block, free_block, Heap, MIN_VHEAP};
 use crate::binary::{next_word, release_one};
+use crate::block_size::{
+    is_worth_moving, next_size, BUSY_WORDS, COLLECTION, FIT_IDLE, MINOR_PER_FULL,
+};
 use crate::copy::{copy_once, copy_words, has_terms, object_words, AddressMap};
 use crate::frag::Frag;
 use crate::literal::{is_literal, Leaving};
@@ -245,58 +248,9 @@ unsafe fn first_byte(orig: u64) -> u64 {
     }
 }
 
-/// The block size for that many words, in steps of a quarter.
-pub fn next_size(words: usize) -> usize {
-    let step = (words / 4).next_power_of_two().max(8);
-    words.div_ceil(step) * step
-}
-
-/// Whether a block is far too large for the words wanted, and so little survived that moving it
-/// once more costs next to nothing.
-fn is_worth_moving(survived: usize, wanted: usize, cap: usize) -> bool {
-    cap > wanted * 2 && cap - wanted >= SMALL_WORDS && survived * 4 <= wanted
-}
-
 pub(crate) fn distance(a: *mut u64, b: *mut u64) -> usize {
     (b as usize).saturating_sub(a as usize) / 8
 }
-
-/// Number of collections after which a process gets larger blocks.
-const SOME_COLLECTIONS: u16 = 4;
-const BUSY_WORDS: usize = 256;
-
-/// What a collection adds to the frequency counter; each time slice subtracts one.
-const COLLECTION: u8 = 8;
-/// From three collections in one time slice on, or as many in two dozen, a block grows with each
-/// collection even if little survives, up to a limit or to as many words as survive in total:
-/// collecting then costs more than scanning the survivors.
-const FREQUENT_COLLECTIONS: u8 = 3 * COLLECTION;
-pub(crate) const MANY_WORDS: usize = 4096;
-/// The most of the frequency counter that one time slice hands on to the next.
-pub(crate) const CARRIED_OVER: u8 = FREQUENT_COLLECTIONS + COLLECTION;
-/// From so many on, reached by five to eight collections in one time slice, a block grows further:
-/// the process computes, and a larger block that still fits in the caches takes fewer collections.
-/// A process that only has something to do now and then stays below.
-const INCESSANT_COLLECTIONS: u8 = CARRIED_OVER + 4 * COLLECTION;
-const MOST_WORDS_BY_FREQUENCY: usize = 16_384;
-
-/// A block that has grown is not shrunk below this: when its contents have moved to the old heap,
-/// it is soon filled again.
-const KEPT_WORDS: usize = 3000;
-
-/// Instead of a least block size: exactly as many words as needed.
-pub(crate) const FIT: u32 = u32::MAX;
-/// The same, and an eighth more.
-pub(crate) const FIT_IDLE: u32 = u32::MAX - 1;
-
-/// An old heap has room for what so many collections like the first one move there. A full
-/// collection of fewer old words costs little.
-const MINOR_PER_FULL: usize = 8;
-
-/// Nothing is moved to save fewer words than this.
-const SMALL_WORDS: usize = 128;
-/// From this size on a block grows by a quarter, no longer to twice its size.
-const LARGE_WORDS: usize = 1 << 20;
 
 kvik_state::vm_state! {
     static COLLECTIONS: ShardedCounter = ShardedCounter::new();
@@ -385,29 +339,6 @@ impl Heap {
     pub fn max_words(&self) -> usize {
         self.max_words.get()
     }
-    /// The least words of the next block: more for a process that has collected several times,
-    /// which in its first block would do so at every other message.
-    fn least_words(&self) -> usize {
-        let busy = if self.gc_count.get() >= SOME_COLLECTIONS { BUSY_WORDS } else { 0 };
-        busy.max(self.min_words.get() as usize)
-    }
-    /// Words up to which a block grows because collections are frequent; 0 if they are not.
-    fn most_for_turn(&self, survived: usize, to: &Spaces) -> usize {
-        let least = match self.often.get() {
-            INCESSANT_COLLECTIONS.. => MOST_WORDS_BY_FREQUENCY,
-            FREQUENT_COLLECTIONS.. => MANY_WORDS,
-            _ => return 0,
-        };
-        (survived + distance(self.old_start.get(), to.old_top)).max(least)
-    }
-    /// A block up to this size is not shrunk: see [`KEPT_WORDS`]. One that has grown because
-    /// collections were frequent stays as it is as long as they are.
-    fn kept_words(&self) -> usize {
-        match self.often.get() {
-            FREQUENT_COLLECTIONS.. => MOST_WORDS_BY_FREQUENCY,
-            _ => KEPT_WORDS,
-        }
-    }
     /// Minor collections since the last full one.
     pub fn minor_collections(&self) -> u32 {
         self.minor_count.get() as u32
@@ -442,12 +373,6 @@ impl Heap {
     pub(crate) fn mature(&self) -> usize {
         distance(self.start.get(), self.high_water.get())
     }
-    /// Whether the next block should have room to grow into. If not, and the heap grows after all,
-    /// its contents are moved twice; a block that is too large holds memory for as long as it lives.
-    fn is_likely_to_grow(&self, size: usize) -> bool {
-        self.gc_count.get() < SOME_COLLECTIONS || self.mature() * 4 >= size
-    }
-
     unsafe fn run(
         &self,
         x: *mut u64,
@@ -475,13 +400,7 @@ impl Heap {
         let worst = before - if minor { mature } else { 0 } + need + stack + copied;
         let fit = self.min_words.get() >= FIT_IDLE;
         let size = distance(self.start.get(), self.end.get());
-        let cap = match worst {
-            n if fit => n,
-            n if !self.is_likely_to_grow(size) => next_size(n.max(size)),
-            n if n < LARGE_WORDS => next_size(n * 2),
-            n => next_size(n + n / 4),
-        };
-        let cap = if fit { cap } else { cap.max(self.least_words()) };
+        let cap = self.to_space_words(worst);
         let to = block(cap);
         let scan_old = self.old_top.get();
         let old = (self.old_start.get() as usize, self.old_end.get() as usize);
@@ -516,7 +435,8 @@ impl Heap {
         // In a block of OTP's first size this collection would not have happened.
         let first = size < FIRST_BLOCK;
         self.often.set(self.often.get().saturating_add(COLLECTION));
-        let wanted = self.wanted_words(&m.to, survived, stack, need, minor);
+        let old_now = distance(self.old_start.get(), m.to.old_top);
+        let wanted = self.wanted_words(survived, stack + need, old_now, minor);
         let least = survived + stack + need;
         // SAFETY: all live objects have left the old spaces, and fit as they did here.
         unsafe {
@@ -608,37 +528,6 @@ impl Heap {
             let more = (MIN_VHEAP as usize).max(bytes / 16);
             self.vheap_limit.set(u32::try_from(bytes / 8 + more).unwrap_or(u32::MAX));
         }
-    }
-
-    /// The size of the block, by what survived: in steps, so that a process that repeats its work
-    /// gets the same heap size again, though a few words more or less survive.
-    fn wanted_words(
-        &self,
-        to: &Spaces,
-        survived: usize,
-        stack: usize,
-        need: usize,
-        minor: bool,
-    ) -> usize {
-        let used = survived + stack + need;
-        match self.min_words.get() {
-            FIT => return used,
-            FIT_IDLE => return used + used / 8,
-            _ => {}
-        }
-        let size = distance(self.start.get(), self.end.get());
-        // After a full collection nothing is old: the old objects are among the survivors.
-        let old = if minor { distance(self.old_start.get(), self.old_end.get()) } else { 0 };
-        let size = if used * 4 > size * 3 {
-            next_size(used + if used < LARGE_WORDS { used.max(16) } else { used / 4 })
-        } else if size < self.most_for_turn(survived, to) {
-            size * 2
-        } else if size > self.kept_words() && used * 4 < size {
-            next_size((used * 3).max(old / 2)).min(size)
-        } else {
-            size
-        };
-        size.max(self.least_words()).max(used)
     }
 
     /// Moves the block's contents to a block of `cap` words, of which `size` are to be used: the

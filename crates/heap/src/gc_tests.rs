@@ -1,6 +1,6 @@
 //! Tests of collections.
 
-use crate::gc::MANY_WORDS;
+use crate::block_size::MANY_WORDS;
 use crate::roots::Root;
 use crate::Heap;
 use kvik_term::Term;

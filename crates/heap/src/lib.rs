@@ -12,6 +12,7 @@ pub mod binary;
 pub mod bits;
 pub mod bits_build;
 mod bits_segment;
+mod block_size;
 mod borrowed_message;
 pub mod build;
 pub mod copy;

@@ -392,6 +392,8 @@ fn server_label(parts: &[&str]) -> String {
         "full" | "half" | "client" | "server" | "rest" | "idle" | "peak" | "time" | "cpu"
         | "p50" | "p99" | "p99.9" => format!(" {part}"),
         n if n.parse::<u64>().is_ok() => format!(" {}", grouped(n)),
+        // Charts on a telephone have room for so many letters.
+        "websocket" => " ws".to_owned(),
         word => format!(" {}", word.replace('_', " ")),
     };
     rest.iter().fold((*first).to_owned(), |label, next| label + &part(next))
