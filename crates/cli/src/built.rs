@@ -133,12 +133,16 @@ fn command(args: &[OsString]) -> Result<Option<Vec<OsString>>, String> {
         let own = std::env::var_os("ELIXIR_ERL_OPTIONS").unwrap_or_default();
         v.splice(0..0, env_args::split(own.as_bytes(), false));
     }
-    if !takes_expression && args.len() > 1 {
-        if !v.iter().any(|a| a == "-extra") {
-            v.push("-extra".into());
-        }
-        v.extend(args[1..].iter().cloned());
+    let more = match word {
+        "start" | "start_iex" | "foreground" | "console" => &args[1..],
+        // Since Elixir 1.20 what follows the expression goes to it.
+        "eval" if v.last().is_some_and(|a| a == "--") => &args[2..],
+        _ => &[],
+    };
+    if !more.is_empty() && !v.iter().any(|a| a == "-extra") {
+        v.push("-extra".into());
     }
+    v.extend(more.iter().cloned());
     Ok(Some(v))
 }
 
