@@ -29,16 +29,21 @@ const OF_SYSTEM: [&str; 12] = [
 pub const OF_EPMD: &str = "libraries_of_epmd";
 
 /// Adds to an image what its libraries and its epmd depend on, as `libraries/NAME`: `work` has the
-/// list of its files that `plan.erl` has written.
-pub fn add(image: &mut Builder, work: &Path) -> io::Result<()> {
+/// list of its files that `plan.erl` has written. A slim image goes without what epmd depends on:
+/// returns how many libraries that are.
+pub fn add(image: &mut Builder, work: &Path, slim: bool) -> io::Result<usize> {
     let list = fs::read_to_string(work.join("files"))?;
-    let mut needed = BTreeSet::new();
+    let (mut needed, mut left_out) = (BTreeSet::new(), 0);
     for (inside, file) in list.lines().filter_map(|l| l.split_once('\t')) {
         let epmd = inside.starts_with("root/erts-") && inside.ends_with("/bin/epmd");
         if !epmd && !inside.ends_with(".so") {
             continue;
         }
         let of_file = needs(Path::new(file))?;
+        if epmd && slim {
+            left_out = of_file.len();
+            continue;
+        }
         if epmd {
             let names: String = of_file.iter().map(|(name, _)| format!("{name}\0")).collect();
             image.note(OF_EPMD, &names);
@@ -48,7 +53,7 @@ pub fn add(image: &mut Builder, work: &Path) -> io::Result<()> {
     for (name, path) in needed {
         image.file(&format!("libraries/{name}"), EntryKind::File, fs::read(path)?);
     }
-    Ok(())
+    Ok(left_out)
 }
 
 /// The names and paths of the libraries that one depends on, also by others. None where the system

@@ -26,8 +26,8 @@ TARGET is one of
                 of a release of rebar3 or mix: FILE COMMAND, as its start script
 
 --slim          of stdlib only modules that the program's code can reach, no debug
-                information and no native code, so that it starts later; says how many
-                modules are left out. For main/1.
+                information, no libraries of epmd, and no native code, so that it
+                starts later; says what is left out. For main/1.
 -v              list what goes into FILE
 --otp, --root   before `build`: which OTP goes into it (kvik help)
 
@@ -88,7 +88,8 @@ fn build(name: &Path, o: &Options) -> Result<(), Failure> {
     if !o.slim {
         add_native_code(&mut image, &work.0, &otp);
     }
-    libraries::add(&mut image, &work.0).map_err(|e| Some(format!("kvik build: {e}")))?;
+    let of_epmd = libraries::add(&mut image, &work.0, o.slim)
+        .map_err(|e| Some(format!("kvik build: {e}")))?;
     let own = std::env::current_exe().and_then(fs::read);
     let own = own.map_err(|e| Some(format!("kvik build: this executable: {e}")))?;
     let made = elf::with_image(&own, &image)
@@ -96,6 +97,11 @@ fn build(name: &Path, o: &Options) -> Result<(), Failure> {
     write(&o.output, &made)
         .map_err(|e| Some(format!("kvik build: {}: {e}", o.output.display())))?;
     report(o, &work.0, &image, made.len());
+    if of_epmd > 0 {
+        kvik_sys::say!(
+            "left out: {of_epmd} libraries of epmd, which distribution needs of the system"
+        );
+    }
     Ok(())
 }
 
