@@ -75,6 +75,9 @@ fn text(note: &str) -> Option<&'static str> {
 }
 
 fn start(name: &Path, args: &[OsString]) -> i32 {
+    // A name that was found by the path says nothing about where the file is.
+    let is_bare = !name.as_os_str().as_bytes().contains(&b'/');
+    let name = embedded::own_path().filter(|_| is_bare).unwrap_or(name);
     let result = match text("kind") {
         Some(kind @ ("program" | "application")) => arguments("args", None).map(|mut v| {
             v.push("-extra".into());

@@ -190,6 +190,7 @@ const RUN: &str = r#"
     case compile:file(File, [binary, report]) of
         {ok, Module, Code} ->
             {module, Module} = code:load_binary(Module, File, Code),
+            process_flag(trap_exit, false),
             try Module:main(Args) of
                 _ -> halt(0)
             catch

@@ -5,6 +5,7 @@
 %% Calls Module:main/1 with the user's arguments and ends the node, as escript does.
 start([Module]) ->
     [_Name | Args] = init:get_plain_arguments(),
+    process_flag(trap_exit, false),
     try (list_to_atom(Module)):main(Args) of
         _ -> halt(0)
     catch

@@ -82,7 +82,9 @@ type Failure = Option<String>;
 
 fn build(name: &Path, o: &Options) -> Result<(), Failure> {
     let otp = find_otp(name, &o.target).map_err(|e| Some(format!("kvik build: {e}")))?;
-    let work = Work::new().map_err(|e| Some(format!("kvik build: {e}")))?;
+    check_output(o)?;
+    let work = Work::new()
+        .map_err(|e| Some(format!("kvik build: {}: {e}", std::env::temp_dir().display())))?;
     plan(&work.0, o, &otp)?;
     let mut image = collect(&work.0, &otp)?;
     if !o.slim {
@@ -103,6 +105,20 @@ fn build(name: &Path, o: &Options) -> Result<(), Failure> {
         );
     }
     Ok(())
+}
+
+/// Only what is a file may be replaced, and not the target itself.
+fn check_output(o: &Options) -> Result<(), Failure> {
+    let Ok(old) = fs::metadata(&o.output) else { return Ok(()) };
+    let identity = |m: &std::fs::Metadata| (m.dev(), m.ino());
+    let what = if fs::metadata(&o.target).is_ok_and(|t| identity(&t) == identity(&old)) {
+        "that is the target"
+    } else if old.is_file() || old.is_dir() {
+        return Ok(());
+    } else {
+        "not a file"
+    };
+    Err(Some(format!("kvik build: {}: {what}", o.output.display())))
 }
 
 /// For a release the OTP that it was made with.

@@ -22,6 +22,11 @@ main([Target | Rest]) ->
     catch
         throw:{bad, Format, Args} ->
             io:format(standard_error, "kvik build: " ++ Format ++ "~n", Args),
+            halt(1);
+        _:Reason:Stack ->
+            {_, F, _, At} = hd(Stack),
+            io:format(standard_error, "kvik build: ~ts: not understood (~ts, line ~w: ~0P)~n",
+                      [Target, F, proplists:get_value(line, At), Reason, 12]),
             halt(1)
     end.
 
@@ -89,6 +94,10 @@ plan(application, Dir0, [Work, _, Erts | _] = Rest) ->
     Started = closure([Name | ?NEEDED]),
     %% Those that the code calls or names are there, and not started.
     Beams = [F || A <- Started, not is_otp(A), {_, F} <- files_of(A), filename:extension(F) =:= ".beam"],
+    [whole(F) || F <- Beams],
+    Listed = [lists:concat([M, ".beam"]) || M <- proplists:get_value(modules, properties(Name), [])],
+    [io:format(standard_error, "kvik build: ~ts: warning: it lists a module that is not there: ~ts~n", [File, M])
+     || M <- Listed, not filelib:is_regular(filename:join([Dir, "ebin", M]))],
     Apps = Started ++ (closure(Started ++ called(Beams)) -- Started),
     Release = {release, {atom_to_list(Name), vsn(Name)}, {erts, Erts},
                [{A, vsn(A)} || A <- Started] ++ [{A, vsn(A), load} || A <- Apps -- Started]},
@@ -289,8 +298,13 @@ relx_commands(VsnDir, Name, Vsn) ->
 %% ---- Escripts
 
 is_script(File) ->
-    {ok, Bytes} = file:read_file(File),
-    binary:match(Bytes, <<"#!">>) =:= {0, 2}.
+    binary:match(contents(File), <<"#!">>) =:= {0, 2}.
+
+contents(File) ->
+    case file:read_file(File) of
+        {ok, Bytes} -> Bytes;
+        {error, Why} -> bad("~ts: ~ts", [File, file:format_error(Why)])
+    end.
 
 extracted(File) ->
     try escript:extract(File, [compile_source]) catch _:_ -> error end.
@@ -349,7 +363,7 @@ script(Target, Module, Own, Itself, Flags, [Work, Mode | _] = Rest) ->
         {"root/lib/" ++ N, File}
     end || {N, B} <- Own],
     Names = [list_to_atom(filename:basename(N, ".app")) || {N, _} <- Own, filename:extension(N) =:= ".app"],
-    Needs = lists:append([applications(B) || {N, B} <- Own, filename:extension(N) =:= ".app"]),
+    Needs = lists:append([applications(N, B) || {N, B} <- Own, filename:extension(N) =:= ".app"]),
     Apps = closure([A || A <- ?NEEDED ++ called(Beams) ++ Needs, not lists:member(A, Names)]),
     Libs = lists:append([files_of(A) || A <- Apps]),
     warn(Target, Beams, [list_to_atom(filename:basename(N, ".beam")) || {N, _} <- Own]),
@@ -366,6 +380,18 @@ script(Target, Module, Own, Itself, Flags, [Work, Mode | _] = Rest) ->
     Notes = [{"kind", ["program"]}, {"name", [atom_to_list(Module)]}, {"args", Args}
              | [{"script", ["{root}" ++ P]} || {"root" ++ P, _} <- Itself]],
     finish(All ++ Itself ++ boot_files(), Notes, Rest).
+
+%% A module that cannot be loaded does not go along.
+whole(File) ->
+    Module = list_to_atom(filename:basename(File, ".beam")),
+    Code = case contents(File) of
+        <<31, 139, _/binary>> = Zipped -> try zlib:gunzip(Zipped) catch error:_ -> <<>> end;
+        Bytes -> Bytes
+    end,
+    case erlang:prepare_loading(Module, Code) of
+        {error, Why} when Why =/= on_load -> bad("~ts: it cannot be loaded: ~ts", [File, Why]);
+        _ -> ok
+    end.
 
 %% Of modules that are nowhere.
 warn(Target, Beams, Own) ->
@@ -390,18 +416,39 @@ stub(Work) ->
 
 %% The applications whose modules these call or name.
 called(Beams) ->
-    Named = lists:usort(lists:append([atoms(B) || B <- Beams])),
+    Named = lists:usort(lists:append([atoms(B) ++ in_literals(B) || B <- Beams])),
     Is = fun(A) -> A =/= '' andalso is_otp(A) end,
     lists:usort([A || A <- Named, Is(A)] ++
                 [App || M <- lists:usort(lists:append([imported(B) || B <- Beams])),
                         {ok, App} <- [application_of(M)]]).
 
-atoms(Beam) ->
-    {ok, {_, [{atoms, As}]}} = beam_lib:chunks(Beam, [atoms]),
-    [A || {_, A} <- As].
-imported(Beam) ->
-    {ok, {_, [{imports, Is}]}} = beam_lib:chunks(Beam, [imports]),
-    lists:usort([M || {M, _, _} <- Is]).
+atoms(Beam) -> [A || {_, A} <- chunk(Beam, atoms, [])].
+imported(Beam) -> lists:usort([M || {M, _, _} <- chunk(Beam, imports, [])]).
+
+chunk(Beam, Name, Options) ->
+    case beam_lib:chunks(Beam, [Name], Options) of
+        {ok, {_, [{Name, Found}]}} -> Found;
+        {error, beam_lib, Why} -> bad("~ts", [string:trim(beam_lib:format_error(Why))])
+    end.
+
+%% Atoms within lists, tuples and maps that are written in the source. Each literal is preceded by its
+%% size; since OTP 28 they need not be compressed.
+in_literals(Beam) ->
+    case chunk(Beam, "LitT", [allow_missing_chunks]) of
+        <<0:32, _:32, Literals/binary>> -> literals(Literals);
+        <<_:32, Compressed/binary>> ->
+            <<_:32, Literals/binary>> = zlib:uncompress(Compressed),
+            literals(Literals);
+        missing_chunk -> []
+    end.
+
+literals(All) -> lists:usort(lists:append([atoms_of(binary_to_term(T)) || <<Size:32, T:Size/binary>> <= All])).
+
+atoms_of(A) when is_atom(A) -> [A];
+atoms_of([H | T]) -> atoms_of(H) ++ atoms_of(T);
+atoms_of(T) when is_tuple(T) -> atoms_of(tuple_to_list(T));
+atoms_of(M) when is_map(M) -> atoms_of(maps:to_list(M));
+atoms_of(_) -> [].
 
 is_otp(App) ->
     case code:lib_dir(App) of
@@ -433,19 +480,27 @@ closure([App | Rest], Done) ->
 needs(App) ->
     case code:where_is_file(atom_to_list(App) ++ ".app") of
         non_existing -> bad("the application ~ts is needed and nowhere to be found", [App]);
-        File ->
-            {ok, Bytes} = file:read_file(File),
-            applications(Bytes)
+        File -> applications(File, contents(File))
     end.
 
-applications(Bytes) ->
+applications(File, Bytes) ->
     Encoding = case epp:read_encoding_from_binary(Bytes) of none -> epp:default_encoding(); E -> E end,
-    {ok, Tokens, _} = erl_scan:string(unicode:characters_to_list(Bytes, Encoding)),
-    {ok, {application, _, Props}} = erl_parse:parse_term(Tokens),
+    Text = unicode:characters_to_list(Bytes, Encoding),
+    Props = case erl_scan:string(Text) of
+        {ok, Tokens, _} ->
+            case erl_parse:parse_term(Tokens) of
+                {ok, {application, _, Ps}} when is_list(Ps) -> Ps;
+                {ok, _} -> bad("~ts: not an .app file", [File]);
+                {error, Why} -> wrong_line(File, Why)
+            end;
+        {error, Why, _} -> wrong_line(File, Why)
+    end,
     Optional = [A || A <- proplists:get_value(optional_applications, Props, []),
                      code:where_is_file(atom_to_list(A) ++ ".app") =:= non_existing],
     (proplists:get_value(applications, Props, []) ++ proplists:get_value(included_applications, Props, []))
         -- Optional.
+
+wrong_line(File, {Line, M, Why}) -> bad("~ts:~w: ~ts", [File, Line, M:format_error(Why)]).
 
 vsn(App) -> proplists:get_value(vsn, properties(App), "").
 
@@ -472,7 +527,10 @@ tree(Dir, Inside, Skip) ->
     end.
 
 tree(Dir, Inside, Skip, Above) ->
-    {ok, Names} = file:list_dir_all(Dir),
+    Names = case file:list_dir_all(Dir) of
+        {ok, All} -> All;
+        {error, Why} -> bad("~ts: ~ts", [Dir, file:format_error(Why)])
+    end,
     Found = [entry(Dir, N, Inside, Skip, Above) || N <- lists:sort(Names)],
     case Found of
         [] -> [{Inside, ""}];
@@ -513,7 +571,7 @@ slim(Libs, Own, Work) ->
                             || {P, F} <- Libs, filename:extension(P) =:= ".beam"]),
     Whole = [M || {M, {P, _}} <- maps:to_list(Files), string:prefix(P, "root/lib/stdlib-") =:= nomatch],
     Boot = boot_modules(filename:join([code:root_dir(), "bin", "no_dot_erlang.boot"])),
-    Start = Whole ++ Boot ++ ?ALWAYS ++ lists:append([imported(B) ++ atoms(B) || B <- Own]),
+    Start = Whole ++ Boot ++ ?ALWAYS ++ lists:append([imported(B) ++ atoms(B) ++ in_literals(B) || B <- Own]),
     Kept = reach([M || M <- Start, is_map_key(M, Files)], Files, #{}),
     Left = lists:sort(maps:keys(maps:without(maps:keys(Kept), Files))),
     ok = file:write_file(filename:join(Work, "left_out"), [io_lib:format("~ts~n", [M]) || M <- Left]),
