@@ -110,7 +110,7 @@ fn build(name: &Path, o: &Options) -> Result<(), Failure> {
 /// Only what is a file may be replaced, and not the target itself.
 fn check_output(o: &Options) -> Result<(), Failure> {
     let Ok(old) = fs::metadata(&o.output) else { return Ok(()) };
-    let identity = |m: &std::fs::Metadata| (m.dev(), m.ino());
+    let identity = |m: &fs::Metadata| (m.dev(), m.ino());
     let what = if fs::metadata(&o.target).is_ok_and(|t| identity(&t) == identity(&old)) {
         "that is the target"
     } else if old.is_file() || old.is_dir() {
