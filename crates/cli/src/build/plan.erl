@@ -416,14 +416,23 @@ stub(Work) ->
 
 %% The applications whose modules these call or name.
 called(Beams) ->
-    Named = lists:usort(lists:append([atoms(B) ++ in_literals(B) || B <- Beams])),
-    Is = fun(A) -> A =/= '' andalso is_otp(A) end,
+    Named = lists:usort(lists:append([atoms(B) || B <- Beams]
+                                     ++ [in_literals(B) || B <- Beams, starts_applications(B)])),
+    Is = fun(A) -> A =/= '' andalso is_otp(A) andalso is_complete(A) end,
     lists:usort([A || A <- Named, Is(A)] ++
                 [App || M <- lists:usort(lists:append([imported(B) || B <- Beams])),
                         {ok, App} <- [application_of(M)]]).
 
+%% A word may be the name of an application that the program does not need, and of which some is missing.
+is_complete(App) ->
+    try closure([App]) of _ -> true catch throw:{bad, _, _} -> false end.
+
 atoms(Beam) -> [A || {_, A} <- chunk(Beam, atoms, [])].
 imported(Beam) -> lists:usort([M || {M, _, _} <- chunk(Beam, imports, [])]).
+
+starts_applications(Beam) ->
+    [F || {application, F, _} <- chunk(Beam, imports, []),
+          lists:member(F, [start, ensure_started, ensure_all_started, load])] =/= [].
 
 chunk(Beam, Name, Options) ->
     case beam_lib:chunks(Beam, [Name], Options) of
