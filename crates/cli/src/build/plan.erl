@@ -389,7 +389,7 @@ whole(File) ->
         Bytes -> Bytes
     end,
     case erlang:prepare_loading(Module, Code) of
-        {error, Why} when Why =/= on_load -> bad("~ts: it cannot be loaded: ~ts", [File, Why]);
+        {error, Why} -> bad("~ts: it cannot be loaded: ~ts", [File, Why]);
         _ -> ok
     end.
 
