@@ -3,20 +3,14 @@
 
 use std::ops::{Index, IndexMut};
 
-use smallvec::SmallVec;
-
-use crate::linear_hash::StoredRow;
-
-/// Up to two objects are stored inline: of the keys of a full table, three quarters are in such a
-/// bucket.
-pub(crate) type Bucket = SmallVec<[StoredRow; 2]>;
+use crate::chain::Chain;
 
 /// Buckets of a block of memory, which is not one of OTP's segments: the first of those is smaller.
 const BLOCK: usize = 2048;
 
 pub(crate) struct Buckets {
     /// All but the last have `BLOCK` buckets. The first takes room as it grows.
-    blocks: Vec<Vec<Bucket>>,
+    blocks: Vec<Vec<Chain>>,
 }
 
 impl Buckets {
@@ -24,7 +18,7 @@ impl Buckets {
     pub fn new(n: usize) -> Buckets {
         let mut all = Buckets { blocks: Vec::new() };
         all.blocks.push(Vec::with_capacity(n.min(BLOCK)));
-        (0..n).for_each(|_| all.push(Bucket::new()));
+        (0..n).for_each(|_| all.push(None));
         all
     }
     pub fn len(&self) -> usize {
@@ -32,14 +26,14 @@ impl Buckets {
         self.blocks.len().saturating_sub(1) * BLOCK + last
     }
     #[inline]
-    pub fn get(&self, i: usize) -> Option<&Bucket> {
+    pub fn get(&self, i: usize) -> Option<&Chain> {
         self.blocks.get(i / BLOCK)?.get(i % BLOCK)
     }
     #[inline]
-    pub fn get_mut(&mut self, i: usize) -> Option<&mut Bucket> {
+    pub fn get_mut(&mut self, i: usize) -> Option<&mut Chain> {
         self.blocks.get_mut(i / BLOCK)?.get_mut(i % BLOCK)
     }
-    pub fn push(&mut self, b: Bucket) {
+    pub fn push(&mut self, b: Chain) {
         match self.blocks.last_mut() {
             Some(last) if last.len() < BLOCK => last.push(b),
             _ => {
@@ -49,7 +43,7 @@ impl Buckets {
             }
         }
     }
-    pub fn pop(&mut self) -> Option<Bucket> {
+    pub fn pop(&mut self) -> Option<Chain> {
         let last = self.blocks.last_mut()?;
         let b = last.pop();
         if last.is_empty() {
@@ -57,24 +51,24 @@ impl Buckets {
         }
         b
     }
-    pub fn iter(&self) -> impl Iterator<Item = &Bucket> {
+    pub fn iter(&self) -> impl Iterator<Item = &Chain> {
         self.blocks.iter().flatten()
     }
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Bucket> {
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Chain> {
         self.blocks.iter_mut().flatten()
     }
 }
 
 impl Index<usize> for Buckets {
-    type Output = Bucket;
+    type Output = Chain;
     #[inline]
-    fn index(&self, i: usize) -> &Bucket {
+    fn index(&self, i: usize) -> &Chain {
         &self.blocks[i / BLOCK][i % BLOCK]
     }
 }
 impl IndexMut<usize> for Buckets {
     #[inline]
-    fn index_mut(&mut self, i: usize) -> &mut Bucket {
+    fn index_mut(&mut self, i: usize) -> &mut Chain {
         &mut self.blocks[i / BLOCK][i % BLOCK]
     }
 }
@@ -94,10 +88,10 @@ mod tests {
         }
         assert!(all.pop().is_none() && all.get(0).is_none());
         for n in 0..2 * BLOCK + 1 {
-            all.push(Bucket::new());
+            all.push(None);
             assert_eq!(all.len(), n + 1);
         }
-        assert!(all[2 * BLOCK].is_empty() && all.get(2 * BLOCK + 1).is_none());
+        assert!(all[2 * BLOCK].is_none() && all.get(2 * BLOCK + 1).is_none());
         assert_eq!(all.iter_mut().count(), 2 * BLOCK + 1);
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::btree_set;
 
 use crate::buckets::Buckets;
+use crate::chain;
 use crate::cooperative::STEPS_PER_REDUCTION;
 use crate::linear_hash::{FIRST, SEGMENT};
 use crate::tree::TreeRow;
@@ -34,7 +35,8 @@ impl DeferredFree {
                 Rest::Buckets(all) => {
                     let beyond = all.len().saturating_sub(FIRST);
                     let n = if beyond == 0 { all.len() } else { (beyond - 1) % SEGMENT + 1 };
-                    let objects: usize = (0..n).map_while(|_| all.pop()).map(|b| b.len()).sum();
+                    let objects: usize =
+                        (0..n).map_while(|_| all.pop()).map(|b| chain::rows(&b).count()).sum();
                     SEGMENT_COST + objects
                 }
                 Rest::Rows(all) => match all.next() {

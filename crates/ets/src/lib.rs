@@ -3,6 +3,7 @@
 #![allow(clippy::len_without_is_empty)]
 
 mod buckets;
+mod chain;
 pub mod cooperative;
 pub mod deferred_free;
 pub mod hash;

@@ -1,17 +1,16 @@
 //! Linear hashing: `set`, `bag` and `duplicate_bag`.
 //!
-//! Buckets are split one by one as the table grows, so that an insertion splits only a few. Objects
-//! with the same key are adjacent in their bucket. A walk visits the newest object of a key first,
-//! and older keys before newer ones. Buckets are stored in the reverse of that order, so that
-//! adding another object to the oldest key appends to the end at constant cost. While a table is
-//! fixed, deletion only marks objects dead, so that a walk finds its position again;
-//! [`LinearHash::purge`] removes them later.
+//! Buckets are split one by one as the table grows, so that an insertion splits only a few. A bucket is
+//! a chain of rows in the order of a walk: objects with the same key are adjacent, the newest first,
+//! and older keys come before newer ones. While a table is fixed, deletion only marks objects dead, so
+//! that a walk finds its position again; [`LinearHash::purge`] removes them later.
 
-use kvik_heap::{Heap, OwnedTerm, StoredTuple};
+use kvik_heap::{OwnedTerm, StoredRow};
 use kvik_term::Term;
 use smallvec::SmallVec;
 
-use crate::buckets::{Bucket, Buckets};
+use crate::buckets::Buckets;
+use crate::chain::{self, Chain};
 use crate::kind::{IterationHold, TableKind};
 use crate::{hash, order};
 
@@ -24,43 +23,19 @@ pub const FETCHED_AT_ONCE: usize = 32;
 /// Upper limit of buckets split or joined by one operation.
 const MAX_SPLITS_PER_OPERATION: usize = 5;
 
-/// An object with its key's hash, which has a flag for dead objects.
-pub struct StoredRow(StoredTuple<u32>);
+/// A key that is looked for.
+#[derive(Clone, Copy)]
+struct SoughtKey<'k> {
+    key: Term<'k>,
+    hash: u32,
+    keypos: usize,
+}
 
-/// A hash has 31 bits.
-const DEAD: u32 = 1 << 31;
-
-impl StoredRow {
-    /// `None` if the object is no tuple; callers have looked.
-    fn new(object: OwnedTerm, hash: u32) -> Option<StoredRow> {
-        StoredTuple::new(object, hash).map(StoredRow)
-    }
-    pub fn object(&self) -> Term<'_> {
-        self.0.term()
-    }
-    pub fn words(&self) -> usize {
-        self.0.words()
-    }
-    pub fn copy<'h>(&self, heap: &'h Heap) -> Term<'h> {
-        heap.copy_stored(&self.0)
-    }
-    fn hash(&self) -> u32 {
-        self.0.extra & !DEAD
-    }
-    fn is_dead(&self) -> bool {
-        self.0.extra & DEAD != 0
-    }
-    fn kill(&mut self) {
-        self.0.extra |= DEAD
-    }
-    fn revive(&mut self) {
-        self.0.extra &= !DEAD
-    }
-    /// Replaces the object by another with the same key.
-    fn replace(&mut self, object: OwnedTerm) {
-        if let Some(row) = StoredRow::new(object, self.0.extra) {
-            *self = row;
-        }
+impl SoughtKey<'_> {
+    #[inline]
+    fn is_of(&self, row: &StoredRow) -> bool {
+        row.prefetch();
+        row.hash() == self.hash && order::same(self.key, key_of(row.object(), self.keypos))
     }
 }
 
@@ -133,46 +108,28 @@ impl LinearHash {
         }
     }
     #[inline]
-    fn has_key(&self, row: &StoredRow, key: Term<'_>, hash: u32) -> bool {
-        if row.hash() != hash {
-            return false;
-        }
-        row.0.prefetch();
-        order::same(key, key_of(row.object(), self.keypos))
+    fn sought<'k>(&self, key: Term<'k>) -> SoughtKey<'k> {
+        SoughtKey { key, hash: hash::of_key(key), keypos: self.keypos }
     }
-    /// The bucket and range of a key's objects, including dead ones. New objects go to the end of
-    /// the range.
-    fn span(&self, key: Term<'_>) -> (usize, std::ops::Range<usize>) {
-        self.span_hashed(key, hash::of_key(key))
-    }
-    fn span_hashed(&self, key: Term<'_>, hash: u32) -> (usize, std::ops::Range<usize>) {
-        let (b, to) = self.newest(key, hash);
-        let rows = &self.buckets[b];
-        let mut from = to.saturating_sub(1);
-        if self.kind != TableKind::Set {
-            while from > 0 && self.has_key(&rows[from - 1], key, hash) {
-                from -= 1;
-            }
-        }
-        (b, from..to)
-    }
-    /// Insertion point for another object of a key, found without a scan of all its objects: behind
-    /// the newest, or at the beginning if there is none.
-    fn newest(&self, key: Term<'_>, hash: u32) -> (usize, usize) {
-        let b = self.index(hash);
-        let rows = &self.buckets[b];
-        (b, rows.iter().rposition(|r| self.has_key(r, key, hash)).map_or(0, |last| last + 1))
+    /// The objects of a key, newest first, including those marked dead.
+    fn group<'t, 'k>(&'t self, key: Term<'k>) -> impl Iterator<Item = &'t StoredRow> + use<'t, 'k> {
+        let key = self.sought(key);
+        let mut rows = chain::rows(&self.buckets[self.index(key.hash)]);
+        let first = rows.find(|r| key.is_of(r));
+        first.into_iter().chain(rows.take_while(move |r| key.is_of(r)))
     }
     /// The live objects of a key, newest first.
-    pub fn get(&self, key: Term<'_>) -> impl DoubleEndedIterator<Item = &StoredRow> {
-        let (b, span) = self.span(key);
-        self.buckets[b][span].iter().rev().filter(|r| !r.is_dead())
+    pub fn get<'t, 'k>(
+        &'t self,
+        key: Term<'k>,
+    ) -> impl Iterator<Item = &'t StoredRow> + use<'t, 'k> {
+        self.group(key).filter(|r| !r.is_dead())
     }
     /// The one object of a key in a `set`.
     pub fn get_one(&self, key: Term<'_>) -> Option<&StoredRow> {
-        let hash = hash::of_key(key);
-        let rows = &self.buckets[self.index(hash)];
-        rows.iter().find(|r| self.has_key(r, key, hash)).filter(|r| !r.is_dead())
+        let key = self.sought(key);
+        let rows = &self.buckets[self.index(key.hash)];
+        chain::rows(rows).find(|r| key.is_of(r)).filter(|r| !r.is_dead())
     }
     /// Replaces one immediate element by another in a key's only object in a `set`: see
     /// [`OwnedTerm::change_element`].
@@ -182,14 +139,20 @@ impl LinearHash {
         i: usize,
         f: impl FnOnce(Term<'static>) -> Option<Term<'s>>,
     ) -> Option<Term<'static>> {
-        let (b, span) = self.span(key);
-        let row = self.buckets[b][span].first_mut().filter(|r| !r.is_dead())?;
-        row.0.change_element(i, f)
+        let key = self.sought(key);
+        let b = self.index(key.hash);
+        let row = chain::find(&mut self.buckets[b], |r| key.is_of(r)).as_mut()?;
+        if row.is_dead() {
+            return None;
+        }
+        row.change_element(i, f)
     }
     /// Like `get`, but including objects marked dead.
-    pub fn get_stored(&self, key: Term<'_>) -> impl DoubleEndedIterator<Item = &StoredRow> {
-        let (b, span) = self.span(key);
-        self.buckets[b][span].iter().rev()
+    pub fn get_stored<'t, 'k>(
+        &'t self,
+        key: Term<'k>,
+    ) -> impl Iterator<Item = &'t StoredRow> + use<'t, 'k> {
+        self.group(key)
     }
     pub fn contains(&self, key: Term<'_>) -> bool {
         match self.kind {
@@ -201,103 +164,84 @@ impl LinearHash {
     /// Not inserted if `only_new` is set and the key exists.
     pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: IterationHold) -> PutOutcome {
         let done = |passed| PutOutcome { inserted: true, passed };
-        if self.kind == TableKind::DuplicateBag && !only_new {
-            return done(self.put_owned(OwnedTerm::new(object), hold));
-        }
-        let key = key_of(object, self.keypos);
-        let hash = hash::of_key(key);
-        let (b, span) = self.span_hashed(key, hash);
-        let live = self.buckets[b][span.clone()].iter().any(|r| !r.is_dead());
-        if only_new && live {
+        let key = self.sought(key_of(object, self.keypos));
+        let b = self.index(key.hash);
+        let at = chain::find(&mut self.buckets[b], |r| key.is_of(r));
+        if only_new && chain::while_some(at, |r| key.is_of(r)).any(|r| !r.is_dead()) {
             return PutOutcome { inserted: false, passed: 0 };
         }
-        let (there, passed) = self.revive(b, &span, object);
-        if there {
-            return done(passed);
-        }
-        if self.kind == TableKind::Set && !span.is_empty() {
-            let row = &mut self.buckets[b][span.start];
+        if let (TableKind::Set, Some(row)) = (self.kind, &mut *at) {
             self.items += row.is_dead() as usize;
             row.revive();
-            if !row.0.replace(object) {
+            if !row.overwrite(object) {
                 self.words -= row.words();
                 row.replace(OwnedTerm::new(object));
                 self.words += row.words();
             }
             return done(0);
         }
-        self.insert(b, span.end, OwnedTerm::new(object), hash, hold);
+        let mut passed = 0;
+        if self.kind == TableKind::Bag {
+            let equal = revive(at, &key, object);
+            passed = equal.passed;
+            if equal.is_there {
+                self.items += equal.was_dead as usize;
+                return done(passed);
+            }
+        }
+        let Some(row) = StoredRow::new(OwnedTerm::new(object), key.hash) else { return done(0) };
+        let words = row.words();
+        chain::insert(at, row);
+        self.has_grown(words, hold);
         done(passed)
-    }
-    /// Reads the buckets of these keys, so that what follows finds them in the CPU's cache: the misses
-    /// of independent reads overlap, those of insertions one after the other do not.
-    pub fn fetch_buckets<'k>(&self, keys: impl Iterator<Item = Term<'k>>) {
-        let hashes: SmallVec<[u32; FETCHED_AT_ONCE]> = keys.map(hash::of_key).collect();
-        let rows = |h: &u32| self.buckets[self.index(*h)].len();
-        std::hint::black_box(hashes.iter().map(rows).sum::<usize>());
     }
     /// Like `put`, with an object that is already copied; how many it passed.
     pub fn put_owned(&mut self, object: OwnedTerm, hold: IterationHold) -> usize {
-        let key = key_of(object.term(), self.keypos);
-        let hash = hash::of_key(key);
-        if self.kind == TableKind::Set {
-            let (b, span) = self.span_hashed(key, hash);
-            if let Some(row) = self.buckets[b][span].first_mut() {
-                self.items += row.is_dead() as usize;
-                row.revive();
-                self.words -= row.words();
-                row.replace(object);
-                self.words += row.words();
+        let hash = hash::of_key(key_of(object.term(), self.keypos));
+        let Some(row) = StoredRow::new(object, hash) else { return 0 };
+        let words = row.words();
+        let key = SoughtKey { key: key_of(row.object(), self.keypos), hash, keypos: self.keypos };
+        let b = self.index(hash);
+        let at = chain::find(&mut self.buckets[b], |r| key.is_of(r));
+        let mut passed = 0;
+        match (self.kind, &mut *at) {
+            (TableKind::Set, Some(old)) => {
+                self.items += old.is_dead() as usize;
+                self.words += words;
+                self.words -= chain::exchange(old, row).words();
                 return 0;
             }
-            self.insert(b, 0, object, hash, hold);
-            return 0;
+            (TableKind::Bag, _) => {
+                let equal = revive(at, &key, row.object());
+                passed = equal.passed;
+                if equal.is_there {
+                    self.items += equal.was_dead as usize;
+                    return passed;
+                }
+            }
+            _ => {}
         }
-        if self.kind == TableKind::DuplicateBag {
-            let (b, at) = self.newest(key, hash);
-            self.insert(b, at, object, hash, hold);
-            return 0;
-        }
-        let (b, span) = self.span_hashed(key, hash);
-        let (there, passed) = self.revive(b, &span, object.term());
-        if !there {
-            self.insert(b, span.end, object, hash, hold);
-        }
+        chain::insert(at, row);
+        self.has_grown(words, hold);
         passed
     }
-    fn insert(&mut self, b: usize, at: usize, object: OwnedTerm, hash: u32, hold: IterationHold) {
-        let Some(row) = StoredRow::new(object, hash) else { return };
-        self.words += row.words();
-        self.buckets[b].insert(at, row);
+    fn has_grown(&mut self, words: usize, hold: IterationHold) {
+        self.words += words;
         self.items += 1;
         if hold == IterationHold::None {
             self.grow();
         }
     }
-    /// A bag holds an object once: finds an equal one, and revives it if it is marked dead. Whether
-    /// there is one, and how many objects were passed, from the newest on.
-    fn revive(
-        &mut self,
-        b: usize,
-        span: &std::ops::Range<usize>,
-        object: Term<'_>,
-    ) -> (bool, usize) {
-        if self.kind != TableKind::Bag {
-            return (false, 0);
-        }
-        let rows = &mut self.buckets[b];
-        let Some(i) = span.clone().rev().find(|i| order::same(rows[*i].object(), object)) else {
-            return (false, span.len());
-        };
-        let passed = span.end - 1 - i;
-        if rows[i].is_dead() {
-            rows[i].revive();
-            self.items += 1;
-            rows[i..span.end].rotate_left(1);
-        }
-        (true, passed)
+    /// Reads the buckets of these keys and their first rows, so that what follows finds them in the
+    /// CPU's cache: the misses of independent reads overlap, those of insertions one after the other do
+    /// not.
+    pub fn fetch_buckets<'k>(&self, keys: impl Iterator<Item = Term<'k>>) {
+        let bucket = |key| &self.buckets[self.index(hash::of_key(key))];
+        let buckets: SmallVec<[&Chain; FETCHED_AT_ONCE]> = keys.map(bucket).collect();
+        buckets.iter().filter_map(|b| b.as_ref()).for_each(StoredRow::prefetch);
+        let hashes = buckets.iter().filter_map(|b| b.as_ref()).map(StoredRow::hash);
+        std::hint::black_box(hashes.fold(0, u32::wrapping_add));
     }
-
     /// Removes the live objects of a key that `which` selects; returns how many.
     fn remove(
         &mut self,
@@ -305,29 +249,22 @@ impl LinearHash {
         hold: IterationHold,
         which: impl Fn(&StoredRow) -> bool,
     ) -> usize {
-        let (b, span) = self.span(key);
-        let goes = |r: &StoredRow| !r.is_dead() && which(r);
+        let key = self.sought(key);
+        let b = self.index(key.hash);
+        let mut at = chain::find(&mut self.buckets[b], |r| key.is_of(r));
         let mut n = 0;
-        if hold == IterationHold::Objects {
-            for r in self.buckets[b][span].iter_mut().filter(|r| goes(r)) {
-                r.kill();
-                n += 1;
+        while let Some(row) = at.as_mut().filter(|r| key.is_of(r)) {
+            let goes = !row.is_dead() && which(row);
+            n += goes as usize;
+            if goes && hold != IterationHold::Objects {
+                self.words -= chain::take(at).map_or(0, |row| row.words());
+                continue;
             }
-            self.dirty |= n > 0;
-        } else if let (1, true) = (span.len(), span.clone().all(|i| goes(&self.buckets[b][i]))) {
-            self.words -= self.buckets[b].remove(span.start).words();
-            n = 1;
-        } else {
-            let (words, mut i) = (&mut self.words, 0);
-            self.buckets[b].retain(|r| {
-                let stays = !span.contains(&i) || !goes(r);
-                i += 1;
-                if !stays {
-                    n += 1;
-                    *words -= r.words();
-                }
-                stays
-            });
+            if goes {
+                row.kill();
+                self.dirty = true;
+            }
+            at = chain::next(at);
         }
         self.items -= n;
         if n > 0 && hold == IterationHold::None {
@@ -344,8 +281,9 @@ impl LinearHash {
     }
     /// Replaces the object by another with the same key.
     pub fn replace(&mut self, object: Term<'_>) {
-        let (b, span) = self.span(key_of(object, self.keypos));
-        if let Some(r) = self.buckets[b][span].first_mut() {
+        let key = self.sought(key_of(object, self.keypos));
+        let b = self.index(key.hash);
+        if let Some(r) = chain::find(&mut self.buckets[b], |r| key.is_of(r)) {
             self.words -= r.words();
             r.replace(OwnedTerm::new(object));
             self.words += r.words();
@@ -368,13 +306,9 @@ impl LinearHash {
                 0
             };
             let mask = self.mask as usize;
-            let goes = |r: &StoredRow| r.hash() as usize & mask == to;
-            let (rows, mut gone) = (&mut self.buckets[from], Bucket::new());
-            match rows.iter().filter(|r| goes(r)).count() {
-                0 => {}
-                n if n == rows.len() => std::mem::swap(rows, &mut gone),
-                _ => (gone, *rows) = std::mem::take(rows).into_iter().partition(goes),
-            }
+            let rows = self.buckets[from].take();
+            let (stay, gone) = chain::split(rows, |r| r.hash() as usize & mask == to);
+            self.buckets[from] = stay;
             self.buckets.push(gone);
         }
     }
@@ -397,7 +331,8 @@ impl LinearHash {
             if self.slots - src >= SEGMENT {
                 self.slots -= SEGMENT;
             }
-            self.buckets[dst].append(&mut top);
+            *chain::find(&mut top, |_| false) = self.buckets[dst].take();
+            self.buckets[dst] = top;
         }
     }
 
@@ -406,13 +341,12 @@ impl LinearHash {
         if !std::mem::take(&mut self.dirty) {
             return;
         }
-        for b in self.buckets.iter_mut() {
-            b.retain(|r| {
-                if r.is_dead() {
-                    self.words -= r.words();
-                }
-                !r.is_dead()
-            });
+        for at in self.buckets.iter_mut() {
+            let mut at = chain::find(at, StoredRow::is_dead);
+            while let Some(row) = chain::take(at) {
+                self.words -= row.words();
+                at = chain::find(at, StoredRow::is_dead);
+            }
         }
     }
     /// Marks all objects from a bucket on dead, counting one step for each and for each bucket.
@@ -420,13 +354,16 @@ impl LinearHash {
     pub fn bury(&mut self, from: &mut usize, steps: &mut usize) -> bool {
         self.dirty = true;
         while *steps > 0 {
-            let Some(rows) = self.buckets.get_mut(*from) else { return true };
-            for r in rows.iter_mut() {
-                self.items -= !r.is_dead() as usize;
-                r.kill();
+            let Some(mut at) = self.buckets.get_mut(*from) else { return true };
+            let mut objects = 0;
+            while let Some(row) = at {
+                self.items -= !row.is_dead() as usize;
+                row.kill();
+                objects += 1;
+                at = row.link();
             }
             *from += 1;
-            *steps = steps.saturating_sub(1 + rows.len());
+            *steps = steps.saturating_sub(1 + objects);
         }
         false
     }
@@ -447,19 +384,20 @@ impl LinearHash {
         let n = (n + 1) % self.stride;
         (n != 0).then_some(n)
     }
-    pub fn bucket(&self, i: usize) -> Option<impl DoubleEndedIterator<Item = &StoredRow>> {
-        self.buckets.get(i).map(|b| b.iter().rev().filter(|r| !r.is_dead()))
+    /// The live objects of a bucket, in the order of a walk.
+    pub fn bucket(&self, i: usize) -> Option<impl Iterator<Item = &StoredRow>> {
+        self.buckets.get(i).map(|b| chain::rows(b).filter(|r| !r.is_dead()))
     }
     /// Number of objects in a bucket, including dead ones.
     pub fn bucket_len(&self, i: usize) -> usize {
-        self.buckets.get(i).map_or(0, |b| b.len())
+        self.buckets.get(i).map_or(0, |b| chain::rows(b).count())
     }
     pub fn bucket_of(&self, key: Term<'_>) -> usize {
         self.index(hash::of_key(key))
     }
     fn first_from(&self, mut b: Option<usize>, dead: bool) -> Option<Term<'_>> {
         while let Some(i) = b {
-            if let Some(r) = self.buckets.get(i)?.iter().rev().find(|r| dead || !r.is_dead()) {
+            if let Some(r) = chain::rows(self.buckets.get(i)?).find(|r| dead || !r.is_dead()) {
                 return Some(key_of(r.object(), self.keypos));
             }
             b = self.next_bucket(i);
@@ -472,11 +410,11 @@ impl LinearHash {
     }
     /// `None` if the key is missing, even among dead objects.
     pub fn next(&self, key: Term<'_>, dead: bool) -> Option<Option<Term<'_>>> {
-        let (b, span) = self.span(key);
-        if span.is_empty() {
-            return None;
-        }
-        let after = self.buckets[b][..span.start].iter().rev().find(|r| dead || !r.is_dead());
+        let key = self.sought(key);
+        let b = self.index(key.hash);
+        let mut rows = chain::rows(&self.buckets[b]);
+        rows.find(|r| key.is_of(r))?;
+        let after = rows.find(|r| (dead || !r.is_dead()) && !key.is_of(r));
         Some(match after {
             Some(r) => Some(key_of(r.object(), self.keypos)),
             None => self.first_from(self.next_bucket(b), dead),
@@ -491,39 +429,30 @@ impl LinearHash {
         hold: IterationHold,
         mut f: impl FnMut(Term<'_>) -> Edit,
     ) -> usize {
-        let Some(rows) = self.buckets.get_mut(i) else {
-            return 0;
-        };
+        let Some(mut at) = self.buckets.get_mut(i) else { return 0 };
         let mut n = 0;
-        let fixed = hold == IterationHold::Objects;
-        let (words, items, dirty) = (&mut self.words, &mut self.items, &mut self.dirty);
-        rows.reverse();
-        rows.retain_mut(|r| {
-            if r.is_dead() {
-                return true;
-            }
-            match f(r.object()) {
-                Edit::Keep => true,
+        while let Some(row) = at {
+            let edit = if row.is_dead() { Edit::Keep } else { f(row.object()) };
+            n += !matches!(edit, Edit::Keep) as usize;
+            match edit {
+                Edit::Keep => {}
                 Edit::Replace(object) => {
-                    n += 1;
-                    *words -= r.words();
-                    r.replace(object);
-                    *words += r.words();
-                    true
+                    self.words -= row.words();
+                    row.replace(object);
+                    self.words += row.words();
                 }
                 Edit::Delete => {
-                    n += 1;
-                    *items -= 1;
-                    *dirty |= fixed;
-                    match fixed {
-                        true => r.kill(),
-                        false => *words -= r.words(),
+                    self.items -= 1;
+                    if hold != IterationHold::Objects {
+                        self.words -= chain::take(at).map_or(0, |row| row.words());
+                        continue;
                     }
-                    fixed
+                    row.kill();
+                    self.dirty = true;
                 }
             }
-        });
-        rows.reverse();
+            at = chain::next(at);
+        }
         n
     }
     /// Shrinks the table after deletions of a walk, if it may.
@@ -535,7 +464,7 @@ impl LinearHash {
     /// Chain lengths: average, deviation, expected deviation, minimum, maximum; number of dead
     /// objects kept. Square roots in single precision, as in OTP.
     pub fn stats(&self) -> (f64, f64, f64, usize, usize, usize) {
-        let lens: Vec<usize> = self.buckets.iter().map(|b| b.len()).collect();
+        let lens: Vec<usize> = self.buckets.iter().map(|b| chain::rows(b).count()).collect();
         let n = lens.len() as f64;
         let kept: usize = lens.iter().sum();
         let squares: usize = lens.iter().map(|l| l * l).sum();
@@ -546,6 +475,33 @@ impl LinearHash {
             (lens.iter().min().copied().unwrap_or(0), lens.iter().max().copied().unwrap_or(0));
         (avg, dev, expected, min, max, kept - self.items)
     }
+}
+
+/// An object of a bag that equals one to be inserted.
+struct Equal {
+    is_there: bool,
+    was_dead: bool,
+    /// Objects of the key that are newer; without an equal one, all of them.
+    passed: usize,
+}
+
+/// A bag holds an object once: finds an equal one among those of its key, whose newest is at `at`. If it
+/// is marked dead, it becomes the newest.
+fn revive(at: &mut Chain, key: &SoughtKey<'_>, object: Term<'_>) -> Equal {
+    let mut passed = 0;
+    let mut is_equal = |r: &StoredRow| {
+        let equal = order::same(r.object(), object);
+        passed += !equal as usize;
+        equal
+    };
+    let equal = chain::while_some(at, |r| key.is_of(r)).find(|r| is_equal(r)).map(|r| r.is_dead());
+    if equal == Some(true) {
+        if let Some(mut row) = chain::take(chain::nth(at, passed)) {
+            row.revive();
+            chain::insert(at, row);
+        }
+    }
+    Equal { is_there: equal.is_some(), was_dead: equal == Some(true), passed }
 }
 
 /// What to do with an object that a walk visits.

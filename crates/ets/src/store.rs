@@ -30,7 +30,11 @@ impl Store {
     /// The objects of a key, oldest first.
     pub fn get(&self, key: Term<'_>) -> Vec<Term<'_>> {
         match self {
-            Store::Hash(h) => h.get(key).rev().map(|r| r.object()).collect(),
+            Store::Hash(h) => {
+                let mut objects: Vec<_> = h.get(key).map(|r| r.object()).collect();
+                objects.reverse();
+                objects
+            }
             Store::Tree(t) => t.get(key).into_iter().collect(),
         }
     }
@@ -44,7 +48,7 @@ impl Store {
     /// Like `get_one`, but copied to a heap.
     pub fn copy_one<'h>(&self, key: Term<'_>, heap: &'h Heap) -> Option<Term<'h>> {
         match self {
-            Store::Hash(h) => h.get_one(key).map(|r| r.copy(heap)),
+            Store::Hash(h) => h.get_one(key).map(|r| heap.copy_row(r)),
             Store::Tree(t) => t.get_owned(key).map(|o| heap.copy_owned(o)),
         }
     }
@@ -98,7 +102,8 @@ impl Store {
     ) -> SmallVec<[Term<'h>; 1]> {
         match self {
             Store::Hash(h) => {
-                let copies: SmallVec<_> = h.get(key).rev().map(|r| r.copy(heap)).collect();
+                let mut copies: SmallVec<_> = h.get(key).map(|r| heap.copy_row(r)).collect();
+                copies.reverse();
                 if !copies.is_empty() {
                     h.erase(key, hold);
                 }

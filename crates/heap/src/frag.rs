@@ -16,7 +16,7 @@ use crate::Heap;
 #[repr(C)]
 pub struct Frag {
     pub(crate) next: *mut Frag,
-    /// Words that fit, words in use.
+    /// Words that fit (a [`crate::StoredRow`] keeps something else here), words in use.
     pub(crate) cap: usize,
     pub(crate) used: usize,
     /// Off-heap objects within, while the fragment is not part of a heap.

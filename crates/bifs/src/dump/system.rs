@@ -105,8 +105,9 @@ pub fn tables(out: &mut DumpWriter) -> Result<()> {
 pub fn objects(out: &mut Vec<u8>) -> Result<()> {
     each_table(out, |out, store| match store {
         Store::Hash(h) => (0..h.slots()).try_for_each(|i| {
-            let rows = h.bucket(i).map(|rows| rows.rev().map(|r| show(r.object())).collect());
-            let rows: Vec<String> = rows.unwrap_or_default();
+            let rows = h.bucket(i).map(|rows| rows.map(|r| show(r.object())).collect());
+            let mut rows: Vec<String> = rows.unwrap_or_default();
+            rows.reverse();
             if rows.is_empty() {
                 return Ok(());
             }

@@ -283,7 +283,8 @@ fn slot_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let i = slot.as_usize().ok_or_else(|| p.badarg())?;
     let (objects, end) = match &s.store {
         Store::Hash(h) => {
-            (h.bucket(i).map(|rows| rows.rev().map(|r| r.object()).collect::<Vec<_>>()), h.active())
+            let rows = h.bucket(i).map(|rows| rows.map(|r| r.object()).collect::<Vec<_>>());
+            (rows.map(|rows| rows.into_iter().rev().collect()), h.active())
         }
         Store::Tree(t) => (t.nth(i).map(|o| vec![o]), t.len()),
     };
@@ -300,10 +301,12 @@ fn binary_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let pin = pin();
     let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
+    // The newest is the last, and comes first.
     let mut todo: Vec<Term<'_>> = match &s.store {
-        Store::Hash(h) => h.get_stored(key).rev().map(|r| r.object()).collect(),
+        Store::Hash(h) => h.get_stored(key).map(|r| r.object()).collect(),
         Store::Tree(t) => t.get(key).into_iter().collect(),
     };
+    todo.reverse();
     if todo.is_empty() {
         // A tree removes an object at once, even while the table is fixed.
         if matches!(s.store, Store::Tree(_)) {

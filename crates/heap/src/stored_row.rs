@@ -1,10 +1,13 @@
-//! [`StoredTuple`]: a tuple with memory of its own that is copied more often than it is built, as the
-//! rows of tables are.
+//! [`StoredRow`]: a row of a hash table, which is a tuple with memory of its own, linked to the next one
+//! of its bucket.
+//!
+//! A row is a pointer: all else is in the header of its fragment, so a search reads the bucket and then
+//! rows, and nothing beside them.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 use kvik_term::word::{header_words, is_header, is_immediate, TAG_BOXED};
 use kvik_term::Term;
@@ -13,24 +16,43 @@ use crate::frag::Frag;
 use crate::literal::Sharing;
 use crate::{copy, Heap, OwnedTerm};
 
-/// The tuple, a bitmap of its internal pointers, and its owner's extra data: 12 bytes and the
-/// latter.
-pub struct StoredTuple<T> {
-    /// Owned; its first object is the tuple.
+/// A tuple with memory of its own, the hash of its key, a mark for rows that are dead, a bitmap of its
+/// internal pointers, and the next row of a chain, which it owns.
+#[repr(transparent)]
+pub struct StoredRow {
+    /// Owned. Its first object is the tuple; it is full, so `cap` holds what [`Label`] packs, and
+    /// `next` is the next row.
     frag: NonNull<Frag>,
-    /// Bit `i` is set if word `i` is an internal pointer; or `ANY_POINTERS`.
-    inner: u32,
-    pub extra: T,
 }
 
-// SAFETY: as for `OwnedTerm`, which this is in fewer bytes.
-unsafe impl<T: Send> Send for StoredTuple<T> {}
+// SAFETY: as for `OwnedTerm`, which this is, with others in a chain.
+unsafe impl Send for StoredRow {}
 // SAFETY: as for `OwnedTerm`.
-unsafe impl<T: Sync> Sync for StoredTuple<T> {}
+unsafe impl Sync for StoredRow {}
 
-/// No bitmap: the tuple has more words than bits, or shares something.
+/// A hash has 31 bits.
+const DEAD: u32 = 1 << 31;
+
+/// Bit `i` of a bitmap is set if word `i` is an internal pointer. Without one: the tuple has more words
+/// than bits, or shares something.
 const ANY_POINTERS: u32 = 1 << 31;
 const BITMAP_WORDS: usize = 31;
+
+/// What a row knows of its tuple: in the lower half the bitmap, in the upper half the hash with its mark.
+#[derive(Clone, Copy)]
+struct Label(usize);
+
+impl Label {
+    fn new(hash: u32, inner: u32) -> Label {
+        Label((hash as usize) << 32 | inner as usize)
+    }
+    fn hash(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+    fn inner(self) -> u32 {
+        self.0 as u32
+    }
+}
 
 /// The word for the first object of a fragment.
 ///
@@ -41,19 +63,67 @@ unsafe fn first_object(f: *mut Frag) -> u64 {
     unsafe { Frag::words(f) as u64 + TAG_BOXED }
 }
 
-impl<T> StoredTuple<T> {
-    /// `None` if the term is no tuple.
-    pub fn new(term: OwnedTerm, extra: T) -> Option<StoredTuple<T>> {
-        term.term().as_tuple()?;
-        // SAFETY: a fragment that is not null is live.
-        let is_first =
-            |t: &OwnedTerm| !t.frag.is_null() && unsafe { first_object(t.frag) } == t.root;
-        let term = if is_first(&term) { term } else { OwnedTerm::new(term.term()) };
-        // A copy has its root first.
-        let frag = NonNull::new(term.frag).filter(|_| is_first(&term))?;
+/// The term in a fragment of its own of which it is the first object and that it fills, or a copy in
+/// such a one. `None` if it is no tuple.
+fn full_fragment(term: OwnedTerm) -> Option<OwnedTerm> {
+    term.term().as_tuple()?;
+    // SAFETY: a fragment that is not null is live.
+    let fits = |t: &OwnedTerm| unsafe {
+        !t.frag.is_null() && first_object(t.frag) == t.root && (*t.frag).cap == (*t.frag).used
+    };
+    let term = if fits(&term) { term } else { OwnedTerm::new(term.term()) };
+    // A copy has its root first, and no room to spare.
+    fits(&term).then_some(term)
+}
+
+impl StoredRow {
+    /// `None` if the term is no tuple. `hash`: of its key, in 31 bits.
+    pub fn new(term: OwnedTerm, hash: u32) -> Option<StoredRow> {
+        let term = full_fragment(term)?;
+        let frag = NonNull::new(term.frag)?;
         let inner = inner(&term).unwrap_or(ANY_POINTERS);
         std::mem::forget(term);
-        Some(StoredTuple { frag, inner, extra })
+        let mut row = StoredRow { frag };
+        row.set_label(Label::new(hash & !DEAD, inner));
+        Some(row)
+    }
+    #[inline]
+    fn label(&self) -> Label {
+        // SAFETY: the fragment lives as long as self.
+        Label(unsafe { (*self.frag.as_ptr()).cap })
+    }
+    fn set_label(&mut self, label: Label) {
+        // SAFETY: the fragment lives as long as self, which is borrowed alone.
+        unsafe { (*self.frag.as_ptr()).cap = label.0 }
+    }
+    #[inline]
+    pub fn hash(&self) -> u32 {
+        self.label().hash() & !DEAD
+    }
+    #[inline]
+    pub fn is_dead(&self) -> bool {
+        self.label().hash() & DEAD != 0
+    }
+    pub fn kill(&mut self) {
+        let label = self.label();
+        self.set_label(Label::new(label.hash() | DEAD, label.inner()));
+    }
+    pub fn revive(&mut self) {
+        let label = self.label();
+        self.set_label(Label::new(label.hash() & !DEAD, label.inner()));
+    }
+    /// The next row of the chain.
+    #[inline]
+    pub fn next(&self) -> &Option<StoredRow> {
+        // SAFETY: a row is a pointer that is not null, and no row is a null pointer: `next` is null or
+        // a row's, which belongs to this one. It lives as long as self.
+        unsafe { &*ptr::addr_of!((*self.frag.as_ptr()).next).cast() }
+    }
+    /// The same, to be changed.
+    #[inline]
+    pub fn link(&mut self) -> &mut Option<StoredRow> {
+        // SAFETY: as in `next`; self is borrowed alone.
+        unsafe { &mut *ptr::addr_of_mut!((*self.frag.as_ptr()).next).cast() }
     }
     /// The same as an `OwnedTerm`, which the caller does not drop.
     #[inline]
@@ -63,7 +133,7 @@ impl<T> StoredTuple<T> {
         ManuallyDrop::new(OwnedTerm { root: unsafe { first_object(frag) }, frag })
     }
     #[inline]
-    pub fn term(&self) -> Term<'_> {
+    pub fn object(&self) -> Term<'_> {
         // SAFETY: the fragment lives as long as self and does not change; the tuple is first in it.
         unsafe { Term::from_word(first_object(self.frag.as_ptr())) }
     }
@@ -85,9 +155,9 @@ impl<T> StoredTuple<T> {
         // SAFETY: the fragment lives as long as self.
         unsafe { (*self.frag.as_ptr()).used }
     }
-    /// Replaces it by a copy of another tuple with as many words, in the same memory. False if that
+    /// Replaces the tuple by a copy of another with as many words, in the same memory. False if that
     /// is not possible.
-    pub fn replace(&mut self, t: Term<'_>) -> bool {
+    pub fn overwrite(&mut self, t: Term<'_>) -> bool {
         let (f, apart) = (self.frag.as_ptr(), &Sharing::Nothing);
         // SAFETY: the fragment lives as long as self.
         let free = unsafe { (*f).off_heap.is_null() };
@@ -101,8 +171,18 @@ impl<T> StoredTuple<T> {
             let mut top = Frag::words(f);
             copy::copy(t, apart, &mut top, &mut (*f).off_heap);
         }
-        self.inner = inner(&self.as_owned()).unwrap_or(ANY_POINTERS);
+        let inner = inner(&self.as_owned()).unwrap_or(ANY_POINTERS);
+        self.set_label(Label::new(self.label().hash(), inner));
         true
+    }
+    /// Replaces the tuple by another, if it is one. Hash, mark and place in the chain stay.
+    pub fn replace(&mut self, object: OwnedTerm) {
+        let Some(mut row) = StoredRow::new(object, self.hash()) else { return };
+        if self.is_dead() {
+            row.kill();
+        }
+        *row.link() = self.link().take();
+        *self = row;
     }
     /// See [`OwnedTerm::change_element`].
     pub fn change_element<'s>(
@@ -114,9 +194,20 @@ impl<T> StoredTuple<T> {
     }
 }
 
-impl<T> Drop for StoredTuple<T> {
+impl Drop for StoredRow {
+    /// Frees the rows behind it too, in a loop: there may be many.
     fn drop(&mut self) {
-        drop(ManuallyDrop::into_inner(self.as_owned()))
+        let mut f = self.frag.as_ptr();
+        while !f.is_null() {
+            // SAFETY: the fragment belongs to this row or to one behind it, and nobody looks at
+            // them any more. What a row kept in the header is put back before it is freed.
+            unsafe {
+                let next = (*f).next;
+                ((*f).next, (*f).cap) = (ptr::null_mut(), (*f).used);
+                drop(OwnedTerm { root: first_object(f), frag: f });
+                f = next;
+            }
+        }
     }
 }
 
@@ -197,17 +288,17 @@ fn inner(t: &OwnedTerm) -> Option<u32> {
 }
 
 impl Heap {
-    /// A copy of a stored tuple.
+    /// A copy of a row's tuple.
     #[inline]
-    pub fn copy_stored<'h, T>(&'h self, k: &StoredTuple<T>) -> Term<'h> {
-        let owned = k.as_owned();
-        if k.inner == ANY_POINTERS {
+    pub fn copy_row<'h>(&'h self, row: &StoredRow) -> Term<'h> {
+        let owned = row.as_owned();
+        let mut inner = row.label().inner();
+        if inner == ANY_POINTERS {
             return self.copy_owned(&owned);
         }
         let from = owned.block();
         let to = self.alloc(from.len());
         let by = (to as u64).wrapping_sub(from.as_ptr() as u64);
-        let mut inner = k.inner;
         // SAFETY: there is room for as many words. Those that point to others of them, which are
         // all that are no immediates or an object's own, point to the same place in the copy.
         unsafe {
@@ -230,25 +321,26 @@ mod tests {
     use super::*;
     use kvik_term::cmp::eq_exact;
 
-    fn stored(t: Term<'_>) -> StoredTuple<()> {
-        StoredTuple::new(OwnedTerm::new(t), ()).unwrap()
+    fn stored(t: Term<'_>) -> StoredRow {
+        StoredRow::new(OwnedTerm::new(t), 7).unwrap()
     }
     fn copies<'h>(h: &'h Heap, t: Term<'_>) -> (Term<'h>, bool) {
         let k = stored(t);
-        (h.copy_stored(&k), k.inner != ANY_POINTERS)
+        (h.copy_row(&k), k.label().inner() != ANY_POINTERS)
     }
 
     #[test]
     fn only_tuples_are_stored() {
         let h = Heap::new(64);
         let others = [Term::int(1), Term::NIL, h.float(0.5), h.list(&[Term::int(1)]), h.map(&[])];
-        assert!(others.iter().all(|t| StoredTuple::new(OwnedTerm::new(*t), ()).is_none()));
-        // A tuple that is not first in its memory is copied.
+        assert!(others.iter().all(|t| StoredRow::new(OwnedTerm::new(*t), 0).is_none()));
+        // A tuple that is not first in its memory, or does not fill it, is copied.
         let last = OwnedTerm::build(8, |h| h.tuple(&[h.float(0.5), h.tuple(&[])]));
-        assert!(eq_exact(
-            StoredTuple::new(last, ()).unwrap().term(),
-            h.tuple(&[h.float(0.5), h.tuple(&[])])
-        ));
+        let row = StoredRow::new(last, 0).unwrap();
+        assert!(eq_exact(row.object(), h.tuple(&[h.float(0.5), h.tuple(&[])])));
+        let roomy = OwnedTerm::build(20, |h| h.tuple(&[Term::int(1)]));
+        let row = StoredRow::new(roomy, 0).unwrap();
+        assert!(eq_exact(row.object(), h.tuple(&[Term::int(1)])));
     }
     #[test]
     fn immediates_change_in_place() {
@@ -260,7 +352,35 @@ mod tests {
             assert!(k.change_element(i, more).is_none());
         }
         assert!(k.change_element(0, |_| Some(h.float(1.0))).is_none());
-        assert!(eq_exact(k.term(), h.tuple(&[Term::int(2), h.float(0.5)])));
+        assert!(eq_exact(k.object(), h.tuple(&[Term::int(2), h.float(0.5)])));
+    }
+    #[test]
+    fn rows_keep_their_place_in_a_chain() {
+        let h = Heap::new(256);
+        let one = |n: i32| h.tuple(&[Term::int(n)]);
+        let mut first = stored(one(1));
+        *first.link() = Some(stored(one(2)));
+        first.kill();
+        first.replace(OwnedTerm::new(h.tuple(&[h.binary(&[7; 100]), Term::int(3)])));
+        assert!(first.is_dead() && first.hash() == 7);
+        first.revive();
+        assert!(!first.is_dead() && first.hash() == 7);
+        // What is no tuple replaces nothing.
+        first.replace(OwnedTerm::new(Term::int(4)));
+        assert_eq!(first.object().as_tuple().map(|t| t.len()), Some(2));
+        let next = first.next().as_ref().map(StoredRow::object);
+        assert!(next.is_some_and(|t| eq_exact(t, one(2))));
+        assert!(first.next().as_ref().is_some_and(|second| second.next().is_none()));
+    }
+    #[test]
+    fn long_chains_are_freed_in_a_loop() {
+        let h = Heap::new(64);
+        let mut chain = None;
+        for _ in 0..if cfg!(miri) { 100 } else { 1_000_000 } {
+            let mut row = stored(h.tuple(&[Term::int(1)]));
+            *row.link() = chain;
+            chain = Some(row);
+        }
     }
     #[test]
     fn others_take_its_memory() {
@@ -271,19 +391,19 @@ mod tests {
         let mut k = stored(flat);
         let last = h.tuple(&[h.list(&[Term::int(1)])]);
         for t in [deep, h.tuple(&[Term::int(5); 3]), last] {
-            assert!(k.replace(t));
-            assert!(eq_exact(to.copy_stored(&k), t));
+            assert!(k.overwrite(t));
+            assert!(eq_exact(to.copy_row(&k), t));
         }
         for t in [Term::int(1), h.tuple(&[flat]), h.list(&[Term::int(1); 2]), large] {
-            assert!(!k.replace(t));
-            assert!(eq_exact(k.term(), last));
+            assert!(!k.overwrite(t));
+            assert!(eq_exact(k.object(), last));
         }
         // Off-heap objects are released once.
         let holds = |b| h.tuple(&[b]);
         let mut k = stored(h.tuple(&[Term::int(0); 7]));
-        assert!(k.replace(holds(large)));
-        assert!(!k.replace(h.tuple(&[Term::int(0); 7])));
-        assert!(eq_exact(to.copy_stored(&k), holds(large)));
+        assert!(k.overwrite(holds(large)));
+        assert!(!k.overwrite(h.tuple(&[Term::int(0); 7])));
+        assert!(eq_exact(to.copy_row(&k), holds(large)));
     }
     #[test]
     fn copies_equal_the_stored_tuple() {
