@@ -406,7 +406,7 @@ mod tests {
         assert!(eq_exact(to.copy_row(&k), holds(large)));
     }
     #[test]
-    fn copies_equal_the_stored_tuple() {
+    fn copies_equal_the_tuple() {
         let (h, to) = (Heap::new(64), Heap::new(512));
         let inner = h.tuple(&[Term::int(2), h.binary(b"value"), h.float(0.5)]);
         let list = h.list(&[inner, Term::NIL, h.tuple(&[])]);
