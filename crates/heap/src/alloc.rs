@@ -50,6 +50,7 @@ pub struct Heap {
     pub(crate) cap: Cell<usize>,
     pub(crate) old_start: Cell<*mut u64>,
     pub(crate) old_top: Cell<*mut u64>,
+    /// The end of the old block's objects. The block has one word more there: see `old_off_heap.rs`.
     pub(crate) old_end: Cell<*mut u64>,
     pub(crate) frags: Cell<*mut Frag>,
     pub(crate) frag_words: Cell<usize>,
@@ -581,8 +582,7 @@ impl Drop for Heap {
                 f = next;
             }
             free_block(self.start.get(), self.cap.get());
-            let old = (self.old_end.get() as usize - self.old_start.get() as usize) / 8;
-            free_block(self.old_start.get(), old);
+            self.free_old_block();
         }
     }
 }

@@ -368,7 +368,8 @@ impl Heap {
     pub fn would_be_minor(&self, full: bool) -> bool {
         let has_old = !self.old_start.get().is_null();
         let fits = !has_old || distance(self.old_top.get(), self.old_end.get()) >= self.mature();
-        !full && fits && self.minor_count.get() < self.fullsweep_after.get()
+        let few = self.minor_count.get() < self.fullsweep_after.get();
+        !full && fits && few && !self.holds_much_by_old()
     }
     pub(crate) fn mature(&self) -> usize {
         distance(self.start.get(), self.high_water.get())
@@ -391,10 +392,7 @@ impl Heap {
             // so many, as each matures about as much.
             let more = if young > BUSY_WORDS { young.min(mature * MINOR_PER_FULL) } else { 0 };
             let n = next_size((mature * 2).max(more));
-            let p = block(n);
-            self.old_start.set(p);
-            self.old_top.set(p);
-            self.old_end.set(p.wrapping_add(n));
+            self.make_old_block(n, young);
         }
         let copied = leaving.as_ref().map_or(0, |l| l.of.words());
         let worst = before - if minor { mature } else { 0 } + need + stack + copied;
@@ -426,7 +424,8 @@ impl Heap {
                 }
             }
             let was_old = (scan_old as usize).wrapping_sub(m.to.stay_lo);
-            self.sweep_off_heap(&m.to, if minor { was_old } else { 0 });
+            let matured = self.sweep_off_heap(&m.to, if minor { was_old } else { 0 });
+            self.count_old_off_heap(matured);
             if let Some(l) = &m.leaving {
                 self.take_chain(l.off_heap);
             }
@@ -486,15 +485,15 @@ impl Heap {
         }
     }
 
-    /// Releases the counts of off-heap objects that did not move. Objects that were old before come
-    /// last in the chain.
-    unsafe fn sweep_off_heap(&self, to: &Spaces, was_old: usize) {
+    /// Releases the counts of off-heap objects that did not move, and tells how many bytes became
+    /// old. Objects that were old before come last in the chain.
+    unsafe fn sweep_off_heap(&self, to: &Spaces, was_old: usize) -> usize {
         // SAFETY: a moved object's header is its new address; one that did not move is whole.
         unsafe {
             let mut p = self.off_heap.get();
             let mut head = ptr::null_mut();
             let mut link: *mut u64 = ptr::null_mut();
-            let mut bytes = 0;
+            let (mut bytes, mut matured) = (0, 0);
             while !p.is_null() {
                 if (p as usize).wrapping_sub(to.stay_lo) < was_old {
                     break;
@@ -508,7 +507,11 @@ impl Heap {
                 }
                 let q = (h - TAG_BOXED) as *mut u64;
                 if header_subtag(*q) == REFC_BIN {
-                    bytes += *q.add(1) as usize;
+                    let size = *q.add(1) as usize;
+                    bytes += size;
+                    if (q as usize).wrapping_sub(to.stay_lo) < to.stay_len {
+                        matured += size;
+                    }
                 }
                 if link.is_null() {
                     head = q;
@@ -527,6 +530,7 @@ impl Heap {
             self.vheap.set(bytes);
             let more = (MIN_VHEAP as usize).max(bytes / 16);
             self.vheap_limit.set(u32::try_from(bytes / 8 + more).unwrap_or(u32::MAX));
+            matured
         }
     }
 
@@ -587,8 +591,7 @@ impl Heap {
             if minor {
                 self.old_top.set(tops.old_top);
             } else {
-                let old = distance(self.old_start.get(), self.old_end.get());
-                free_block(self.old_start.get(), old);
+                self.free_old_block();
                 self.old_start.set(ptr::null_mut());
                 self.old_top.set(ptr::null_mut());
                 self.old_end.set(ptr::null_mut());

@@ -36,6 +36,7 @@ pub mod map_merge;
 mod map_tests;
 pub mod memory_counters;
 mod nursery_reset;
+mod old_off_heap;
 pub mod records;
 pub mod region;
 pub mod regs;
