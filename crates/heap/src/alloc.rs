@@ -412,6 +412,11 @@ impl Heap {
         let limit = u32::try_from(words).unwrap_or(u32::MAX);
         self.vheap_limit.set(limit.max(self.vheap_limit.get()));
     }
+    /// Raises the limit to `words`, if it is lower. A collection sets it anew.
+    pub fn allow_off_heap(&self, words: usize) {
+        let words = u32::try_from(words).unwrap_or(u32::MAX);
+        self.vheap_limit.set(words.max(self.vheap_limit.get()));
+    }
 
     pub fn gc_due(&self) -> bool {
         self.gc_due.get()
@@ -449,7 +454,7 @@ impl Heap {
         !t.is_immediate() && is_literal((t.word() & !7) as *const u64)
     }
 
-    /// Sizes in words: heap block, heap in use, stack, old heap in use, fragments.
+    /// Sizes in words.
     pub fn sizes(&self) -> HeapSizes {
         let words = |a: *mut u64, b: *mut u64| (b as usize).saturating_sub(a as usize) / 8;
         HeapSizes {
@@ -459,7 +464,8 @@ impl Heap {
             old_block: words(self.old_start.get(), self.old_end.get()),
             old_used: words(self.old_start.get(), self.old_top.get()),
             fragments: self.frag_words.get(),
-            off_heap_bytes: self.vheap.get(),
+            off_heap: self.vheap.get() / 8,
+            off_heap_limit: self.vheap_limit.get() as usize,
         }
     }
     /// Number of x registers saved while the process does not run.
@@ -559,7 +565,9 @@ pub struct HeapSizes {
     pub old_block: usize,
     pub old_used: usize,
     pub fragments: usize,
-    pub off_heap_bytes: usize,
+    /// What the young heap's binaries hold outside it, and at how much the next collection is due.
+    pub off_heap: usize,
+    pub off_heap_limit: usize,
 }
 impl HeapSizes {
     /// The words of terms, garbage included.
@@ -599,9 +607,9 @@ mod tests {
         let t = from.tuple(&[from.binary(&[7; 1000]), list]);
         let holders = || from.off_heap_binaries()[0].2;
         assert!(to.copy_small(t, 64).is_none() && to.off_heap_binaries().is_empty());
-        assert_eq!((holders(), to.sizes().off_heap_bytes), (1, 0));
+        assert_eq!((holders(), to.sizes().off_heap), (1, 0));
         assert!(to.copy_small(t, 500).is_some_and(|copy| copy.as_tuple().is_some()));
-        assert_eq!((holders(), to.sizes().off_heap_bytes), (2, 1000));
+        assert_eq!((holders(), to.sizes().off_heap), (2, 1000 / 8));
         drop(to);
         assert_eq!(holders(), 1);
     }

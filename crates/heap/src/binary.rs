@@ -13,6 +13,7 @@ use kvik_term::word::*;
 
 use crate::copy_alignment::goes_by_lines;
 use crate::memory_counters::BINARIES;
+use crate::spare_room::release_exchanged;
 
 /// The header of an off-heap binary; its bytes follow it, 16-aligned.
 #[repr(C, align(16))]
@@ -480,7 +481,10 @@ pub(crate) unsafe fn release_one(p: *mut u64) {
     // SAFETY: the layouts of `word`.
     unsafe {
         match header_subtag(*p) {
-            REFC_BIN => drop(BinRef::from_raw(*p.add(3) as *mut Binary)),
+            REFC_BIN => {
+                release_exchanged(p);
+                drop(BinRef::from_raw(*p.add(3) as *mut Binary))
+            }
             MAGIC_REF => drop(Box::from_raw(*p.add(4) as *mut MagicResource)),
             _ => debug_assert!(false, "not an off-heap object"),
         }

@@ -16,8 +16,10 @@ pub const SIGNED: u32 = 4;
 /// The machine's byte order, which is little-endian here.
 pub const NATIVE: u32 = 16;
 
-/// A `REFC_BIN` whose storage its writable sub-binary may append to.
+/// Flag of a `REFC_BIN`: its writable sub-binary may append to its storage.
 pub const WRITABLE: u64 = 1;
+/// Flag of a `REFC_BIN` that was made by appending: the storage may have room that copies do not need.
+pub const SPARE: u64 = 2;
 
 pub(crate) fn is_little(flags: u32) -> bool {
     flags & (LITTLE | NATIVE) != 0
@@ -159,7 +161,7 @@ impl Heap {
             let base = if header_subtag(*o) == REFC_BIN {
                 // A literal must not be written to; it is never writable either.
                 if *o.add(5) & WRITABLE != 0 {
-                    *o.add(5) = 0;
+                    *o.add(5) &= !WRITABLE;
                 }
                 *o.add(4)
             } else {

@@ -10,7 +10,7 @@ use kvik_term::word::*;
 use kvik_term::{am, Atom, Term};
 
 use crate::binary::{BinRef, Binary};
-use crate::bits::{copy_bits, is_little, WRITABLE};
+use crate::bits::{copy_bits, is_little, SPARE, WRITABLE};
 use crate::bits_segment::{char_of, is_char};
 pub use crate::bits_segment::{
     f64_to_half, segment_size, utf16_len, utf8_len, BsFail, Seg, SegKind, MAX_BITS,
@@ -137,7 +137,7 @@ impl Heap {
         let base = b.data();
         let refc = self.refc_binary(b, used).word();
         // SAFETY: a REFC_BIN of ours.
-        unsafe { *((refc - TAG_BOXED) as *mut u64).add(5) = WRITABLE };
+        unsafe { *((refc - TAG_BOXED) as *mut u64).add(5) = WRITABLE | SPARE };
         (self.sub_bin_word(refc, bits, 1), base)
     }
 

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use crate::binary::{BinRef, Binary, MagicResource};
 use crate::literal::{is_literal, Sharing};
+use crate::spare_room::{copy_part, give_back_room, part_words};
 
 /// Words of the object at `p`, header included.
 #[inline(always)]
@@ -29,12 +30,12 @@ pub fn size(t: Term<'_>, s: &Sharing) -> usize {
     if t.is_immediate() {
         return 0;
     }
-    size_where(t, |p| s.shares(p))
+    copied_size(t, |p| s.shares(p))
 }
 
 /// Words of a copy that has each shared part once and shares no literals.
 pub(crate) fn shared_size(t: Term<'_>, seen: &RefCell<AddressMap>) -> usize {
-    size_where(t, |p| {
+    copied_size(t, |p| {
         let mut seen = seen.borrow_mut();
         std::mem::replace(seen.at(p as u64), SEEN) != 0
     })
@@ -190,6 +191,14 @@ pub fn size_shared(t: Term<'_>) -> usize {
 
 /// The words of an own layout, with a predicate for what is shared (`|_| false`: nothing).
 pub fn size_where(t: Term<'_>, shared: impl Fn(*const u64) -> bool) -> usize {
+    words_where::<false>(t, shared)
+}
+/// The same of a copy, in which a part may take less.
+fn copied_size(t: Term<'_>, shared: impl Fn(*const u64) -> bool) -> usize {
+    words_where::<true>(t, shared)
+}
+#[inline(always)]
+fn words_where<const COPIED: bool>(t: Term<'_>, shared: impl Fn(*const u64) -> bool) -> usize {
     let mut total = 0;
     let mut todo: SmallVec<[u64; 16]> = SmallVec::new();
     let mut w = t.word();
@@ -203,6 +212,11 @@ pub fn size_where(t: Term<'_>, shared: impl Fn(*const u64) -> bool) -> usize {
         }
         let n = object_words(*p);
         if has_terms(*p) {
+            if COPIED && header_subtag(*p) == SUB_BIN {
+                if let Some(words) = part_words(p) {
+                    return words;
+                }
+            }
             for i in 1..n {
                 let e = *p.add(i);
                 if !is_immediate(e) {
@@ -441,11 +455,15 @@ unsafe fn copy_one(
             }
             let q = *top;
             let h = *p;
+            if header_subtag(h) == SUB_BIN {
+                *top = copy_sub_bin(p, q, end, off_heap)?;
+                return Some(q as u64 + TAG_BOXED);
+            }
             let n = object_words(h);
             *top = fits(q, n, end)?;
             copy_words(p, q, n);
-            if matches!(header_subtag(h), REFC_BIN | MAGIC_REF | SUB_BIN) {
-                own_parts(p, q, off_heap);
+            if matches!(header_subtag(h), REFC_BIN | MAGIC_REF) {
+                own_count(p, q, off_heap);
             }
             Some(q as u64 + TAG_BOXED)
         } else {
@@ -454,16 +472,47 @@ unsafe fn copy_one(
     }
 }
 
-/// Fixes the words that differ between an object at `p` and its copy at `q`.
+/// The end of the copy of the sub-binary at `p` that was made at `q`.
+///
+/// # Safety
+/// As for `copy_up_to`, for one object.
+#[inline(never)]
+unsafe fn copy_sub_bin(
+    p: *const u64,
+    q: *mut u64,
+    end: *mut u64,
+    off_heap: &mut *mut u64,
+) -> Option<*mut u64> {
+    // SAFETY: as the caller says.
+    unsafe {
+        let Some(n) = part_words(p) else {
+            let top = fits(q, SUB_BIN_WORDS, end)?;
+            copy_words(p, q, SUB_BIN_WORDS);
+            // Only its own process may append to a binary in place.
+            *q.add(4) = small(0);
+            return Some(top);
+        };
+        let top = fits(q, n, end)?;
+        if copy_part(p, n, q) {
+            own_count((*p.add(1) - TAG_BOXED) as *const u64, q, off_heap);
+        }
+        Some(top)
+    }
+}
+
+/// Gives the copy at `q` of an object at `p` a count of its own.
 ///
 /// # Safety
 /// `q` is a copy of the words of `p`.
 #[inline(never)]
-unsafe fn own_parts(p: *const u64, q: *mut u64, off_heap: &mut *mut u64) {
+unsafe fn own_count(p: *const u64, q: *mut u64, off_heap: &mut *mut u64) {
     // SAFETY: as the caller says, and the layouts of `word`.
     unsafe {
         match header_subtag(*p) {
             REFC_BIN => {
+                give_back_room(p as *mut u64);
+                *q.add(3) = *p.add(3);
+                *q.add(4) = *p.add(4);
                 BinRef::retain(*p.add(3) as *mut Binary).into_raw();
                 *q.add(2) = *off_heap as u64;
                 *q.add(5) = 0;
@@ -475,8 +524,6 @@ unsafe fn own_parts(p: *const u64, q: *mut u64, off_heap: &mut *mut u64) {
                 *q.add(3) = *off_heap as u64;
                 *off_heap = q;
             }
-            // Only its own process may append to a binary in place.
-            SUB_BIN => *q.add(4) = small(0),
             _ => {}
         }
     }

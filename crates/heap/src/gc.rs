@@ -17,6 +17,7 @@ use crate::copy::{copy_once, copy_words, has_terms, object_words, AddressMap};
 use crate::frag::Frag;
 use crate::literal::{is_literal, Leaving};
 use crate::memory_counters::ShardedCounter;
+use crate::spare_room::release_exchanged;
 
 /// Words of the first block of OTP's processes. kvik's begin with less; collections that only lead
 /// up to this size are not counted.
@@ -391,8 +392,7 @@ impl Heap {
             // Extra room delays the next time it is full, which would take a full collection: one in
             // so many, as each matures about as much.
             let more = if young > BUSY_WORDS { young.min(mature * MINOR_PER_FULL) } else { 0 };
-            let n = next_size((mature * 2).max(more));
-            self.make_old_block(n, young);
+            self.make_old_block((mature * 2).max(more), young);
         }
         let copied = leaving.as_ref().map_or(0, |l| l.of.words());
         let worst = before - if minor { mature } else { 0 } + need + stack + copied;
@@ -509,6 +509,7 @@ impl Heap {
                 if header_subtag(*q) == REFC_BIN {
                     let size = *q.add(1) as usize;
                     bytes += size;
+                    release_exchanged(q);
                     if (q as usize).wrapping_sub(to.stay_lo) < to.stay_len {
                         matured += size;
                     }
@@ -527,9 +528,10 @@ impl Heap {
                 *link = p as u64;
             }
             self.off_heap.set(head);
-            self.vheap.set(bytes);
+            let young = bytes - matured;
+            self.vheap.set(young);
             let more = (MIN_VHEAP as usize).max(bytes / 16);
-            self.vheap_limit.set(u32::try_from(bytes / 8 + more).unwrap_or(u32::MAX));
+            self.vheap_limit.set(u32::try_from(young / 8 + more).unwrap_or(u32::MAX));
             matured
         }
     }

@@ -142,7 +142,7 @@ mod tests {
             h.tuple(&[block(&h), old]);
             assert_eq!((call(&h, old), h.room()), (1, top));
         }
-        assert_eq!(h.sizes().off_heap_bytes, 40_000);
+        assert_eq!(h.sizes().off_heap, 40_000 / 8);
         assert!(old.as_tuple().is_some_and(|t| t.elements()[0].as_bytes() == Some(&[7; 40_000])));
     }
 

@@ -153,6 +153,13 @@ impl Proc {
         });
         if let Some((min, after, max)) = limits {
             self.heap.set_limits(min.max(kvik_heap::alloc::LEAST_WORDS), after, max);
+            self.allow_off_heap();
+        }
+    }
+    /// Applies `min_bin_vheap_size`, which a collection knows nothing of.
+    pub fn allow_off_heap(&self) {
+        if let Some(words) = self.rare(|x| x.min_bin_vheap_size) {
+            self.heap.allow_off_heap(words);
         }
     }
 }

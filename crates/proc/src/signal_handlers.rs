@@ -503,7 +503,7 @@ impl Proc {
         let Some(words) = stats.over else { return Ok(()) };
         let setting = crate::limits::MaxHeap::of(self);
         let binaries = match setting.shared_binaries {
-            true => self.heap.sizes().off_heap_bytes / 8,
+            true => self.heap.sizes().off_heap + self.heap.old_off_heap().words,
             false => 0,
         };
         if words.used + self.queue_words() + binaries <= words.max {

@@ -309,13 +309,17 @@ fn describe_with<W: Write>(
     part(out, Part::Dictionary)?;
     let words = s.block + s.old_block + s.fragments;
     let memory = words * size_of::<u64>() + size_of::<Proc>();
+    let old = p.heap.old_off_heap();
     let numbers = [
         ("Reductions", p.reductions_now(own) as usize),
         ("Stack+heap", s.block),
         ("OldHeap", s.old_block),
         ("Heap unused", s.block.saturating_sub(s.used)),
         ("OldHeap unused", s.old_block.saturating_sub(s.old_used)),
-        ("BinVHeap", s.off_heap_bytes / size_of::<u64>()),
+        ("BinVHeap", s.off_heap),
+        ("OldBinVHeap", old.words),
+        ("BinVHeap unused", s.off_heap_limit.saturating_sub(s.off_heap)),
+        ("OldBinVHeap unused", old.limit - old.words),
         ("Memory", memory),
     ];
     for (name, n) in numbers {

@@ -57,7 +57,7 @@ impl Proc {
     }
     /// The sizes before or after a collection: `garbage_collection_info`.
     pub fn gc_info<'h>(&self, h: &'h Heap) -> Term<'h> {
-        let s = self.heap.sizes();
+        let (s, old) = (self.heap.sizes(), self.heap.old_off_heap());
         let pairs = [
             (am::old_heap_block_size, s.old_block),
             (am::heap_block_size, s.block),
@@ -66,10 +66,10 @@ impl Proc {
             (am::stack_size, s.stack),
             (am::old_heap_size, s.old_used),
             (am::heap_size, s.used),
-            (am::bin_vheap_size, s.off_heap_bytes / 8),
-            (am::bin_vheap_block_size, 46_422),
-            (am::bin_old_vheap_size, 0),
-            (am::bin_old_vheap_block_size, 46_422),
+            (am::bin_vheap_size, s.off_heap),
+            (am::bin_vheap_block_size, s.off_heap_limit),
+            (am::bin_old_vheap_size, old.words),
+            (am::bin_old_vheap_block_size, old.limit),
         ];
         let all = pairs.map(|(k, n)| h.tuple(&[k.into(), h.integer(n as i64)]));
         h.list(&all)

@@ -3,6 +3,7 @@
 //! All of them preserve x0–x3 and may use `rax rcx rdx rsi rdi`. Callers of a stub that builds a
 //! term have reserved the heap words.
 
+use kvik_heap::bits::WRITABLE;
 use kvik_heap::Heap;
 use kvik_term::word::*;
 
@@ -67,7 +68,7 @@ impl Maker {
         a.mov_rm(RAX, RSI, 32 - BOXED);
         a.alu_mi(Alu::Cmp, RSI, 40 - BOXED, 0);
         a.jcc(Cc::E, make);
-        a.mov_mi(RSI, 40 - BOXED, 0);
+        a.alu_mi(Alu::And, RSI, 40 - BOXED, !(WRITABLE as i32));
         a.jmp(make);
         a.place(sub);
         a.mov_rm(RSI, RDI, 8 - BOXED);

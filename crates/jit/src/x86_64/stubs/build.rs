@@ -1,6 +1,7 @@
 //! Stubs of the templates that build bit strings. `rbp` is the address of the next byte.
 
 use kvik_heap::binary::Binary;
+use kvik_heap::bits::{SPARE, WRITABLE};
 use kvik_heap::Heap;
 use kvik_term::word::*;
 
@@ -201,7 +202,7 @@ fn writable(a: &mut Asm, slow: Label) {
     a.mov_rm(RDX, RDI, 8 - BOXED);
     a.cmp8_mi(RDX, -BOXED, kind_byte(REFC_BIN) as u8);
     a.jcc(Cc::Ne, slow);
-    a.alu_mi(Alu::Cmp, RDX, 40 - BOXED, kvik_heap::bits::WRITABLE as i32);
+    a.alu_mi(Alu::Cmp, RDX, 40 - BOXED, (WRITABLE | SPARE) as i32);
     a.jcc(Cc::Ne, slow);
     a.mov_rm(RAX, RDX, 24 - BOXED);
     a.alu_mi(Alu::Cmp, RAX, Binary::REFS as i32, 1);
