@@ -59,8 +59,34 @@ pub struct LinearHash {
     words: usize,
     /// Walks visit every n-th bucket, as with OTP's n locks for `write_concurrency`.
     stride: usize,
-    /// Some objects are marked dead.
-    dirty: bool,
+    dirty: Dirty,
+}
+
+/// The buckets with objects that are marked dead.
+enum Dirty {
+    /// Each at least once.
+    Some(Vec<u32>),
+    /// Too many to be listed.
+    All,
+}
+
+impl Dirty {
+    const NONE: Dirty = Dirty::Some(Vec::new());
+
+    /// `buckets`: how many the table has.
+    fn add(&mut self, bucket: usize, buckets: usize) {
+        if let Dirty::Some(all) = self {
+            let bucket = bucket as u32;
+            if all.last() == Some(&bucket) {
+                return;
+            }
+            if all.len() * 4 < buckets {
+                all.push(bucket);
+            } else {
+                *self = Dirty::All;
+            }
+        }
+    }
 }
 
 /// The key element of an object.
@@ -83,7 +109,7 @@ impl LinearHash {
             items: 0,
             words: 0,
             stride,
-            dirty: false,
+            dirty: Dirty::NONE,
         }
     }
     pub fn len(&self) -> usize {
@@ -251,6 +277,7 @@ impl LinearHash {
     ) -> usize {
         let key = self.sought(key);
         let b = self.index(key.hash);
+        let buckets = self.buckets.len();
         let mut at = chain::find(&mut self.buckets[b], |r| key.is_of(r));
         let mut n = 0;
         while let Some(row) = at.as_mut().filter(|r| key.is_of(r)) {
@@ -262,7 +289,7 @@ impl LinearHash {
             }
             if goes {
                 row.kill();
-                self.dirty = true;
+                self.dirty.add(b, buckets);
             }
             at = chain::next(at);
         }
@@ -291,6 +318,10 @@ impl LinearHash {
     }
 
     fn grow(&mut self) {
+        if self.items > self.buckets.len() {
+            // What is listed would not be in its bucket any more.
+            self.purge();
+        }
         for _ in 0..MAX_SPLITS_PER_OPERATION {
             let to = self.buckets.len();
             if self.items <= to {
@@ -319,6 +350,7 @@ impl LinearHash {
             if self.items >= limit || self.buckets.len() <= FIRST.max(self.stride) {
                 return;
             }
+            self.purge();
             let Some(mut top) = self.buckets.pop() else {
                 return;
             };
@@ -338,21 +370,21 @@ impl LinearHash {
 
     /// Removes the objects marked dead while the table was fixed.
     pub fn purge(&mut self) {
-        if !std::mem::take(&mut self.dirty) {
-            return;
-        }
-        for at in self.buckets.iter_mut() {
-            let mut at = chain::find(at, StoredRow::is_dead);
-            while let Some(row) = chain::take(at) {
-                self.words -= row.words();
-                at = chain::find(at, StoredRow::is_dead);
+        match std::mem::replace(&mut self.dirty, Dirty::NONE) {
+            Dirty::Some(some) => {
+                for b in some {
+                    if let Some(at) = self.buckets.get_mut(b as usize) {
+                        self.words -= remove_dead(at);
+                    }
+                }
             }
+            Dirty::All => self.words -= self.buckets.iter_mut().map(remove_dead).sum::<usize>(),
         }
     }
     /// Marks all objects from a bucket on dead, counting one step for each and for each bucket.
     /// True when no bucket is left.
     pub fn bury(&mut self, from: &mut usize, steps: &mut usize) -> bool {
-        self.dirty = true;
+        self.dirty = Dirty::All;
         while *steps > 0 {
             let Some(mut at) = self.buckets.get_mut(*from) else { return true };
             let mut objects = 0;
@@ -429,6 +461,7 @@ impl LinearHash {
         hold: IterationHold,
         mut f: impl FnMut(Term<'_>) -> Edit,
     ) -> usize {
+        let buckets = self.buckets.len();
         let Some(mut at) = self.buckets.get_mut(i) else { return 0 };
         let mut n = 0;
         while let Some(row) = at {
@@ -448,7 +481,7 @@ impl LinearHash {
                         continue;
                     }
                     row.kill();
-                    self.dirty = true;
+                    self.dirty.add(i, buckets);
                 }
             }
             at = chain::next(at);
@@ -475,6 +508,17 @@ impl LinearHash {
             (lens.iter().min().copied().unwrap_or(0), lens.iter().max().copied().unwrap_or(0));
         (avg, dev, expected, min, max, kept - self.items)
     }
+}
+
+/// Takes the objects marked dead out of a bucket; their words.
+fn remove_dead(bucket: &mut Chain) -> usize {
+    let mut words = 0;
+    let mut at = chain::find(bucket, StoredRow::is_dead);
+    while let Some(row) = chain::take(at) {
+        words += row.words();
+        at = chain::find(at, StoredRow::is_dead);
+    }
+    words
 }
 
 /// An object of a bag that equals one to be inserted.
