@@ -430,7 +430,6 @@ pub const IFF_UP: u32 = libc::IFF_UP as u32;
 pub const IFF_BROADCAST: u32 = libc::IFF_BROADCAST as u32;
 pub const IFF_LOOPBACK: u32 = libc::IFF_LOOPBACK as u32;
 pub const IFF_POINTOPOINT: u32 = libc::IFF_POINTOPOINT as u32;
-pub const IFF_RUNNING: u32 = libc::IFF_RUNNING as u32;
 pub const IFF_MULTICAST: u32 = libc::IFF_MULTICAST as u32;
 
 /// # Safety

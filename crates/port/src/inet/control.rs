@@ -1,12 +1,10 @@
 //! `port_control` of sockets: numbered requests, answered by a byte (0 error, 1 ok) and data.
 
-use std::net::Ipv4Addr;
-
 use kvik_env::socket::{self, Addr, Interface, SocketType};
 use kvik_env::{fd, Errno};
 use kvik_term::am;
 
-use super::{addr, options, Active, Inet, Proto, State, What};
+use super::{addr, interfaces, options, Active, Inet, Proto, State, What};
 use crate::driver::ControlReply;
 use crate::port::state::Core;
 
@@ -72,8 +70,9 @@ pub fn control(s: &mut Inet, core: &mut Core, op: u32, data: &[u8]) -> Option<Co
         19 => fake(s.family, data, &mut s.fake_name),
         20 => fake(s.family, data, &mut s.fake_peer),
         21..=23 | 25 if s.state == State::Closed => error_text("exbadport"),
-        21 => value(interface_names()),
-        22 => value(interface_values(data)),
+        21 => value(s.raw().and_then(interfaces::names)),
+        22 => value(s.raw().and_then(|fd| interfaces::values(fd, data))),
+        23 => done(s.raw().and_then(|fd| interfaces::set(fd, data))),
         24 => subscribe(s, core, data)?,
         25 => value(socket::interfaces().map(|all| all_interfaces(&all))),
         26 if tcp => s.accept(core, data),
@@ -88,7 +87,6 @@ pub fn control(s: &mut Inet, core: &mut Core, op: u32, data: &[u8]) -> Option<Co
         44 if tcp => s.shut_down(data),
         45 if tcp => s.send_file(core, data),
         60 if !tcp => s.receive_packet(core, data),
-        23 => error(Errno::NOTSUP),
         _ => error_text("exbadport"),
     })
 }
@@ -424,16 +422,17 @@ fn service_by_port(data: &[u8]) -> ControlReply {
     }
 }
 
-fn flags(f: u32) -> u32 {
+pub fn flags(f: u32) -> u32 {
     let pairs = [
-        (socket::IFF_UP, 1, 0x100),
-        (socket::IFF_BROADCAST, 2, 0),
-        (socket::IFF_LOOPBACK, 4, 0),
-        (socket::IFF_POINTOPOINT, 8, 0),
-        (socket::IFF_RUNNING, 0x10, 0),
-        (socket::IFF_MULTICAST, 0x20, 0),
+        (socket::IFF_UP, 1),
+        (socket::IFF_BROADCAST, 2),
+        (socket::IFF_LOOPBACK, 4),
+        (socket::IFF_POINTOPOINT, 8),
+        // As in OTP: the system's own bit is not asked.
+        (socket::IFF_UP, 0x10),
+        (socket::IFF_MULTICAST, 0x20),
     ];
-    pairs.iter().map(|(bit, ours, _)| if f & bit != 0 { *ours } else { 0 }).sum()
+    pairs.iter().map(|(bit, ours)| if f & bit != 0 { *ours } else { 0 }).sum()
 }
 
 /// `Name 0 (Option Value)* 0` for each address of each interface.
@@ -466,54 +465,4 @@ fn all_interfaces(all: &[Interface]) -> Vec<u8> {
         out.push(0);
     }
     out
-}
-/// Interface names, each preceded by its length.
-fn interface_names() -> Result<Vec<u8>, Errno> {
-    let mut out = Vec::new();
-    let mut seen = Vec::new();
-    for i in socket::interfaces()? {
-        if matches!(i.addr, Some(Addr::V4(..))) && !seen.contains(&i.name) {
-            let mut name = i.name.clone();
-            name.resize(16, 0);
-            out.extend(name);
-            seen.push(i.name);
-        }
-    }
-    Ok(out)
-}
-fn interface_values(data: &[u8]) -> Result<Vec<u8>, Errno> {
-    let (n, rest) = data.split_first().ok_or(Errno::INVAL)?;
-    let (name, asked) = rest.split_at_checked(*n as usize).ok_or(Errno::INVAL)?;
-    let all = socket::interfaces()?;
-    let ours = || all.iter().filter(|i| i.name == name);
-    let v4 = ours().find(|i| matches!(i.addr, Some(Addr::V4(..))));
-    let mut out = Vec::new();
-    for a in asked {
-        let addr = match a {
-            1 => v4.and_then(|i| i.addr.clone()),
-            2 | 3 => v4.and_then(|i| i.other.clone()),
-            5 => v4.and_then(|i| i.mask.clone()),
-            6 => {
-                if let Some(i) = ours().next() {
-                    out.push(6);
-                    out.extend(flags(i.flags).to_be_bytes());
-                }
-                continue;
-            }
-            7 => {
-                if let Some(h) = ours().find_map(|i| i.hardware.as_ref()) {
-                    out.push(7);
-                    out.extend((h.len() as u16).to_be_bytes());
-                    out.extend(h);
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        if let Some(addr) = addr.filter(|a| *a != Addr::V4(Ipv4Addr::UNSPECIFIED, 0)) {
-            out.push(*a);
-            out.extend(addr::encode_ip(&addr));
-        }
-    }
-    Ok(out)
 }

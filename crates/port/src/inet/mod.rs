@@ -7,6 +7,7 @@
 mod addr;
 mod carry;
 mod control;
+mod interfaces;
 mod options;
 mod output;
 mod receive;
