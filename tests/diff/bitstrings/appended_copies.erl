@@ -33,6 +33,8 @@ checked(N) ->
     {lists:all(fun(C) -> C =:= B end, All), lists:usort([spare(C) || C <- All]), byte_size(echoed(More)),
      erlang:crc32(B)}.
 
+%% OTP 27 counts the bits of a binary on the heap.
+spare(B) when byte_size(B) =< 64 -> 0;
 spare(B) -> binary:referenced_byte_size(B) - byte_size(B).
 
 echoed(B) ->
