@@ -65,17 +65,17 @@ pub struct LinearHash {
 /// The buckets with objects that are marked dead.
 enum Dirty {
     /// Each at least once.
-    Some(Vec<u32>),
+    Listed(Vec<u32>),
     /// Too many to be listed.
     All,
 }
 
 impl Dirty {
-    const NONE: Dirty = Dirty::Some(Vec::new());
+    const NONE: Dirty = Dirty::Listed(Vec::new());
 
     /// `buckets`: how many the table has.
     fn add(&mut self, bucket: usize, buckets: usize) {
-        if let Dirty::Some(all) = self {
+        if let Dirty::Listed(all) = self {
             let bucket = bucket as u32;
             if all.last() == Some(&bucket) {
                 return;
@@ -371,8 +371,8 @@ impl LinearHash {
     /// Removes the objects marked dead while the table was fixed.
     pub fn purge(&mut self) {
         match std::mem::replace(&mut self.dirty, Dirty::NONE) {
-            Dirty::Some(some) => {
-                for b in some {
+            Dirty::Listed(buckets) => {
+                for b in buckets {
                     if let Some(at) = self.buckets.get_mut(b as usize) {
                         self.words -= remove_dead(at);
                     }

@@ -408,9 +408,7 @@ impl Heap {
     /// due.
     pub fn expect_off_heap(&self, bytes: usize) {
         const MOST: usize = 4 << 20;
-        let words = (self.vheap.get() + bytes.min(MOST)) / 8 + MIN_VHEAP as usize;
-        let limit = u32::try_from(words).unwrap_or(u32::MAX);
-        self.vheap_limit.set(limit.max(self.vheap_limit.get()));
+        self.allow_off_heap((self.vheap.get() + bytes.min(MOST)) / 8 + MIN_VHEAP as usize);
     }
     /// Raises the limit to `words`, if it is lower. A collection sets it anew.
     pub fn allow_off_heap(&self, words: usize) {

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use crate::binary::{BinRef, Binary, MagicResource};
 use crate::literal::{is_literal, Sharing};
-use crate::spare_room::{copy_part, give_back_room, part_words};
+use crate::spare_room::{copy_to_heap, give_back_room, Part};
 
 /// Words of the object at `p`, header included.
 #[inline(always)]
@@ -213,8 +213,8 @@ fn words_where<const COPIED: bool>(t: Term<'_>, shared: impl Fn(*const u64) -> b
         let n = object_words(*p);
         if has_terms(*p) {
             if COPIED && header_subtag(*p) == SUB_BIN {
-                if let Some(words) = part_words(p) {
-                    return words;
+                if let Some(part) = Part::of(p) {
+                    return part.words();
                 }
             }
             for i in 1..n {
@@ -485,16 +485,20 @@ unsafe fn copy_sub_bin(
 ) -> Option<*mut u64> {
     // SAFETY: as the caller says.
     unsafe {
-        let Some(n) = part_words(p) else {
-            let top = fits(q, SUB_BIN_WORDS, end)?;
-            copy_words(p, q, SUB_BIN_WORDS);
-            // Only its own process may append to a binary in place.
-            *q.add(4) = small(0);
-            return Some(top);
-        };
-        let top = fits(q, n, end)?;
-        if copy_part(p, n, q) {
-            own_count((*p.add(1) - TAG_BOXED) as *const u64, q, off_heap);
+        let part = Part::of(p);
+        let top = fits(q, part.as_ref().map_or(SUB_BIN_WORDS, Part::words), end)?;
+        match part {
+            Some(Part::OnHeap(bytes)) => copy_to_heap(p, bytes, q),
+            Some(Part::Whole) => {
+                let whole = (*p.add(1) - TAG_BOXED) as *const u64;
+                copy_words(whole, q, REFC_BIN_WORDS);
+                own_count(whole, q, off_heap);
+            }
+            None => {
+                copy_words(p, q, SUB_BIN_WORDS);
+                // Only its own process may append to a binary in place.
+                *q.add(4) = small(0);
+            }
         }
         Some(top)
     }

@@ -23,50 +23,55 @@ use crate::bits::{SPARE, WRITABLE};
 const MOST_BYTES: usize = 64 << 10;
 const MUCH_ROOM: usize = 32;
 
-/// Words that the copy of a sub-binary takes, where they are not those of both its objects.
-///
-/// # Safety
-/// `p` is a live SUB_BIN.
-#[inline]
-pub(crate) unsafe fn part_words(p: *const u64) -> Option<usize> {
-    // SAFETY: as the caller says, with the layouts of `word`.
-    unsafe {
-        let (whole, from, bits) = ((*p.add(1) - TAG_BOXED) as *const u64, *p.add(2), *p.add(3));
-        if header_subtag(*whole) != REFC_BIN || (from | bits) & small(7) != small(0) {
-            return None;
+/// What the copy of a sub-binary is, where it is not a sub-binary.
+pub(crate) enum Part {
+    /// A binary of so many bytes on the heap.
+    OnHeap(usize),
+    /// A `REFC_BIN` like the original.
+    Whole,
+}
+
+impl Part {
+    /// # Safety
+    /// `p` is a live SUB_BIN.
+    #[inline]
+    pub(crate) unsafe fn of(p: *const u64) -> Option<Part> {
+        // SAFETY: as the caller says, with the layouts of `word`.
+        unsafe {
+            let (whole, from, bits) = ((*p.add(1) - TAG_BOXED) as *const u64, *p.add(2), *p.add(3));
+            if header_subtag(*whole) != REFC_BIN || (from | bits) & small(7) != small(0) {
+                return None;
+            }
+            let bytes = small_value(bits) as usize / 8;
+            if bytes <= HEAP_BIN_LIMIT && *whole.add(5) != 0 {
+                return Some(Part::OnHeap(bytes));
+            }
+            (bytes == *whole.add(1) as usize).then_some(Part::Whole)
         }
-        let bytes = small_value(bits) as usize / 8;
-        if bytes <= HEAP_BIN_LIMIT && *whole.add(5) != 0 {
-            return Some(heap_bin_words(bytes));
+    }
+    /// Words that the copy takes.
+    pub(crate) fn words(&self) -> usize {
+        match self {
+            Part::OnHeap(bytes) => 2 + bytes.div_ceil(8),
+            Part::Whole => REFC_BIN_WORDS,
         }
-        (bytes == *whole.add(1) as usize).then_some(REFC_BIN_WORDS)
     }
 }
 
-fn heap_bin_words(bytes: usize) -> usize {
-    2 + bytes.div_ceil(8)
-}
-
-/// Copies such a part of `words` words to `q`. True if that is a `REFC_BIN`, whose count is not yet
-/// its own.
+/// Makes a binary at `q` of the `bytes` bytes of a sub-binary.
 ///
 /// # Safety
-/// `part_words(p)` is `Some(words)`, and `q` has room for them.
-pub(crate) unsafe fn copy_part(p: *const u64, words: usize, q: *mut u64) -> bool {
+/// `Part::of(p)` is `OnHeap(bytes)`, and `q` has room for its words.
+pub(crate) unsafe fn copy_to_heap(p: *const u64, bytes: usize, q: *mut u64) {
+    let words = Part::OnHeap(bytes).words();
     // SAFETY: as the caller says: the bytes are within the storage.
     unsafe {
-        let (whole, from) = ((*p.add(1) - TAG_BOXED) as *const u64, small_value(*p.add(2)));
-        let bytes = small_value(*p.add(3)) as usize / 8;
-        if bytes <= HEAP_BIN_LIMIT && *whole.add(5) != 0 {
-            *q = header(HEAP_BIN, words - 1);
-            *q.add(words - 1) = 0;
-            *q.add(1) = bytes as u64;
-            let data = (*whole.add(4) as *const u8).add(from as usize / 8);
-            std::ptr::copy_nonoverlapping(data, q.add(2).cast(), bytes);
-            return false;
-        }
-        std::ptr::copy_nonoverlapping(whole, q, words);
-        true
+        let whole = (*p.add(1) - TAG_BOXED) as *const u64;
+        let data = (*whole.add(4) as *const u8).add(small_value(*p.add(2)) as usize / 8);
+        *q = header(HEAP_BIN, words - 1);
+        *q.add(words - 1) = 0;
+        *q.add(1) = bytes as u64;
+        std::ptr::copy_nonoverlapping(data, q.add(2).cast(), bytes);
     }
 }
 
@@ -85,9 +90,11 @@ pub(crate) unsafe fn give_back_room(p: *mut u64) {
         }
     }
 }
+/// # Safety
+/// As for `give_back_room`.
 #[inline(never)]
 unsafe fn exchange_storage(p: *mut u64) {
-    // SAFETY: as the caller of `give_back_room` says; the new storage has room for the bytes.
+    // SAFETY: as the caller says; the new storage has room for the bytes.
     unsafe {
         let bytes = *p.add(1) as usize;
         let old = ManuallyDrop::new(BinRef::from_raw(*p.add(3) as *mut Binary));

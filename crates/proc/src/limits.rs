@@ -157,7 +157,7 @@ impl Proc {
         }
     }
     /// Applies `min_bin_vheap_size`, which a collection knows nothing of.
-    pub fn allow_off_heap(&self) {
+    pub(crate) fn allow_off_heap(&self) {
         if let Some(words) = self.rare(|x| x.min_bin_vheap_size) {
             self.heap.allow_off_heap(words);
         }

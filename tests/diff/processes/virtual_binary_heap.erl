@@ -9,7 +9,8 @@ main() ->
     [t:p({Options, in_process(fun collected/0, Options)}) || Options <- options()],
     [t:p({Options, in_process(fun delayed/0, Options)}) || Options <- options()],
     {_, Delayed} = in_process(fun() -> process_flag(min_bin_vheap_size, 1_000_000), delayed() end, []),
-    t:p({flag, Delayed}).
+    t:p({flag, Delayed}),
+    t:p({collected_by_another, by_another(hd(tl(options())))}).
 
 options() -> [[], [{min_heap_size, 5000}, {min_bin_vheap_size, 1_000_000}], [{fullsweep_after, 0}]].
 
@@ -49,3 +50,11 @@ delayed() ->
 collections() ->
     {_, Info} = process_info(self(), garbage_collection),
     proplists:get_value(minor_gcs, Info).
+
+%% A collection that another process asks for leaves the setting as it is.
+by_another(Options) ->
+    P = spawn_opt(fun() -> receive stop -> ok end end, Options),
+    garbage_collect(P),
+    {_, Info} = process_info(P, garbage_collection_info),
+    P ! stop,
+    [V || {K, V} <- Info, K =:= bin_vheap_block_size orelse K =:= bin_old_vheap_size].

@@ -39,10 +39,7 @@ pub(super) unsafe fn collect_now(p: &Proc, x: *mut u64, live: usize, need: usize
         let full = p.take_full_gc();
         let heard = p.gc_begins(full, need);
         let stats = collecting(p.heap.sizes().block, || p.heap.collect(x, live, need, full));
-        p.allow_off_heap();
-        if let Some(c) = heard {
-            p.gc_ended(c, &stats);
-        }
+        p.gc_ended(heard, &stats);
         p.note_collection();
         kvik_proc::sched::note_collection(p);
         stats

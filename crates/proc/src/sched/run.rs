@@ -43,9 +43,7 @@ fn collect(t: &mut RunToken, full: bool) {
     let stats =
         collecting(t.private().heap.sizes().block, || t.private_mut().heap.collect_parked(full));
     let p = t.private();
-    if let Some(c) = heard {
-        p.gc_ended(c, &stats);
-    }
+    p.gc_ended(heard, &stats);
     // If the heap is too large, the process ends before it runs.
     let _ = p.check_heap(&stats);
 }
@@ -108,9 +106,7 @@ impl Local {
     fn take_back(&self, c: Collected) {
         let p = c.process.private();
         if let Some(stats) = c.stats {
-            if let Some(heard) = c.heard {
-                p.gc_ended(heard, &stats);
-            }
+            p.gc_ended(c.heard, &stats);
             let _ = p.check_heap(&stats);
             p.reductions.set(p.reductions.get().wrapping_add(stats.reductions()));
         }
@@ -381,6 +377,7 @@ impl Loop {
             return None;
         }
         if let Some(stats) = t.private_mut().copy_literals() {
+            t.private().gc_ended(None, &stats);
             let _ = t.private().check_heap(&stats);
         }
         Some(t)

@@ -37,8 +37,16 @@ impl Proc {
         let reported = traced || sysmon::on() || words.is_some();
         reported.then(|| Collection { began: clock::now(), traced, words })
     }
+    /// To be called after each collection, with what `gc_begins` returned.
+    #[inline]
+    pub fn gc_ended(&self, heard: Option<Collection>, stats: &GcStats) {
+        self.allow_off_heap();
+        if let Some(c) = heard {
+            self.report_gc(c, stats);
+        }
+    }
     #[cold]
-    pub fn gc_ended(&self, c: Collection, stats: &GcStats) {
+    fn report_gc(&self, c: Collection, stats: &GcStats) {
         if c.traced {
             self.tell_gc(if stats.full { "gc_major_end" } else { "gc_minor_end" }, stats.reclaimed);
         }
