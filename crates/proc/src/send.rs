@@ -52,7 +52,9 @@ impl Proc {
     #[inline]
     fn send_untraced(&self, to: Term<'_>, m: Term<'_>, way: SendOptions) -> Sent {
         if let Some(pid) = to.as_local_pid() {
-            self.send_monitor_to(pid);
+            if self.flag(flag::DEFERS_MONITOR) && self.send_behind_monitor(pid, m) {
+                return Sent::Ok;
+            }
             self.note_receiver(pid);
             let words = send_message(self.pid(), pid, m);
             // To itself a process does not copy in OTP.
@@ -76,6 +78,24 @@ impl Proc {
         if self.flag(flag::DEFERS_MONITOR) {
             self.send_deferred_to(pid);
         }
+    }
+    /// The same with a message behind it, where it need not go through the inbox. False: the
+    /// message is still to be sent.
+    fn send_behind_monitor(&self, pid: u32, m: Term<'_>) -> bool {
+        if sched::deferred_to() != Some(pid) {
+            self.send_deferred_to(pid);
+            return false;
+        }
+        let guard = pin();
+        // If the receiver is gone, the monitor stays held back.
+        let Some(task) = table().get(pid, &guard) else { return false };
+        self.set_flag(flag::DEFERS_MONITOR, false);
+        let Some(monitor) = sched::take_deferred() else { return false };
+        let sent = signal::send_behind(self.pid(), task, monitor, m);
+        if sent {
+            self.note_receiver(pid);
+        }
+        sent
     }
     #[inline(never)]
     fn send_deferred_to(&self, pid: u32) {

@@ -7,6 +7,7 @@ use kvik_term::{am, Term};
 
 use crate::message_queue::Accepted;
 use crate::process::{flag, table, Priority, Pushed, RunToken, Task};
+use crate::signal_types::MonitorSignal;
 pub use crate::signal_types::{Closure, Control, RefId, Signal};
 use crate::system_tasks::SysTask;
 use crate::trace::bit;
@@ -218,15 +219,14 @@ pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
 /// As `control`, but gives the signal back when there is no such process.
 #[inline]
 pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
-    let mut left;
     sched::flush_monitor_to(pid);
+    let mut left = Some(c);
     {
         let guard = pin();
-        let Some(task) = table().get_any(pid, &guard) else { return Err(c) };
-        left = control_waiting(task, c);
-        if left.is_some() {
-            sched::with_queued(task, |p| p.control_early(&mut left));
-        }
+        match table().get_any(pid, &guard) {
+            Some(task) => reach(task, |p| p.control_early(&mut left)),
+            None => return left.map_or(Ok(()), Err),
+        };
     }
     let Some(c) = left else { return Ok(()) };
     match try_deliver(pid, Signal::Control(Box::new(c))) {
@@ -234,22 +234,50 @@ pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
         _ => Ok(()),
     }
 }
-/// Wakes a waiting process in queue order to handle a signal. A quiet signal is handled at once.
-/// Returns the signal if it must go through the inbox.
+/// Signals a process that waits, which is woken in queue order, or is queued on this thread. `f` may
+/// handle the signal at once, if nothing is in the inbox before it. `None`: it must go there too.
 #[inline]
-fn control_waiting(task: &Task, c: Control) -> Option<Control> {
+fn reach<A>(task: &Task, f: impl FnOnce(&Proc) -> A) -> Option<A> {
+    let signal = |p: &Proc| {
+        p.set_flag(flag::SIGNALLED, true);
+        f(p)
+    };
     let Some(run_token) = sched::take_unparked(task).or_else(|| task.unpark()) else {
-        return Some(c);
+        return sched::with_queued(task, signal);
     };
     let p = run_token.private();
-    let mut left = Some(c);
-    if task.has_items() {
-        p.set_flag(flag::SIGNALLED, true);
-    } else {
-        p.control_early(&mut left);
-    }
+    let handled = match task.has_items() {
+        true => {
+            p.set_flag(flag::SIGNALLED, true);
+            None
+        }
+        false => Some(signal(p)),
+    };
     woken(run_token);
-    left
+    handled
+}
+/// As `control`, for a monitor's signal.
+pub(crate) fn monitor_signal(pid: u32, m: MonitorSignal) {
+    sched::flush_monitor_to(pid);
+    {
+        let guard = pin();
+        let task = table().get_any(pid, &guard);
+        if task.and_then(|task| reach(task, |p| p.monitor_early(m))) == Some(true) {
+            return;
+        }
+    }
+    deliver(pid, Signal::Control(Box::new(m.into())));
+}
+/// Sends a monitor's signal, and a message behind it if the receiver waits or is queued on this
+/// thread. False: the message is still to be sent.
+#[inline]
+pub(crate) fn send_behind(from: u32, to: &Task, m: MonitorSignal, message: Term<'_>) -> bool {
+    let both = |p: &Proc| p.monitor_early(m).then(|| p.accept_early(from, message));
+    let sent = reach(to, both).flatten();
+    if sent.is_none() {
+        deliver(to.pid, Signal::Control(Box::new(m.into())));
+    }
+    sent == Some(true)
 }
 /// Inspects a process without a signal, if it waits or is queued on this thread.
 pub fn inspect<A>(pid: u32, f: impl FnOnce(&Proc) -> A) -> Option<A> {

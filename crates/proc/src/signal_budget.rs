@@ -89,7 +89,13 @@ impl Proc {
     /// the rest of the time slice.
     #[inline]
     pub fn handle_signals(&self) {
-        self.handle_worth(self.heap.reductions_left());
+        if self.has_unhandled() {
+            self.handle_worth(self.heap.reductions_left());
+        }
+    }
+    #[inline]
+    fn has_unhandled(&self) -> bool {
+        self.has_pending() || self.messages().has_arrivals()
     }
     /// The same if the process inspects itself: afterwards it knows of all messages.
     pub fn fetch_signals(&self) {
@@ -153,7 +159,10 @@ impl Proc {
             self.end_replied_monitor();
         }
         let waits = self.flag(flag::WAITING | flag::SUSPENDED);
-        let came = self.handle_worth(self.heap.reductions_left() >> !waits as u32);
+        let came = match self.has_unhandled() {
+            true => self.handle_worth(self.heap.reductions_left() >> !waits as u32),
+            false => Came::default(),
+        };
         if signalled || came.signals {
             self.note_fetch();
             if !self.has_pending() {

@@ -9,8 +9,8 @@ use crate::links_monitors::{
 };
 use crate::process::{flag, table, ColdFields};
 use crate::remote::{tell, RemoteSignal};
-use crate::signal::{control, message, send_to_peer, try_control, undeliverable};
-use crate::signal_types::{Control, RefId, Signal};
+use crate::signal::{control, message, monitor_signal, send_to_peer, try_control, undeliverable};
+use crate::signal_types::{Control, MonitorSignal, RefId, Signal};
 use crate::trace::bit;
 use crate::{sched, Proc};
 
@@ -60,11 +60,34 @@ impl Proc {
     /// Handles a signal while the process is queued, if no signal comes before it and it is quiet.
     /// The process has its time slice all the same.
     pub(crate) fn control_early(&self, c: &mut Option<Control>) {
-        self.set_flag(flag::SIGNALLED, true);
-        if c.as_ref().is_some_and(|c| c.is_quiet())
-            && !self.flag(flag::EXITING | flag::ENDING | flag::PENDING)
-        {
+        if self.handles_early() && c.as_ref().is_some_and(|c| c.is_quiet()) {
             c.take().into_iter().for_each(|c| self.control(c))
+        }
+    }
+    /// The same for a monitor's signal. False: it was not handled.
+    #[inline]
+    pub(crate) fn monitor_early(&self, m: MonitorSignal) -> bool {
+        let early = self.handles_early();
+        if early {
+            self.monitor_signal(m);
+        }
+        early
+    }
+    #[inline]
+    fn handles_early(&self) -> bool {
+        !self.flag(flag::EXITING | flag::ENDING | flag::PENDING)
+    }
+    #[inline]
+    fn monitor_signal(&self, m: MonitorSignal) {
+        match m {
+            MonitorSignal::Begin { from, id, name } => self.with_cold(|x| {
+                x.monitored_by.insert(id, MonitoredBy { pid: from, name });
+            }),
+            MonitorSignal::End { id } => {
+                if let Some(x) = self.extra.borrow_mut().get_mut() {
+                    x.monitored_by.remove(&id);
+                }
+            }
         }
     }
     fn control(&self, c: Control) {
@@ -111,14 +134,10 @@ impl Proc {
                     self.take_exit(from, false, reason, None, priority)
                 }
             }
-            Control::Monitor { from, id, name } => self.with_cold(|x| {
-                x.monitored_by.insert(id, MonitoredBy { pid: from, name });
-            }),
-            Control::Demonitor { id } => {
-                if let Some(x) = self.extra.borrow_mut().get_mut() {
-                    x.monitored_by.remove(&id);
-                }
+            Control::Monitor { from, id, name } => {
+                self.monitor_signal(MonitorSignal::Begin { from, id, name })
             }
+            Control::Demonitor { id } => self.monitor_signal(MonitorSignal::End { id }),
             Control::Down { id, reason } => self.down(id, &reason),
             Control::Suspend { by } => self.suspend_for_process(by),
             Control::Resume { by } => self.resume_for(by),
@@ -311,9 +330,7 @@ fn watched(target: &Target) -> Term<'static> {
 /// Ends a monitor that `from` holds.
 pub(crate) fn send_demonitor(from: u32, id: RefId, target: &Target) {
     match target {
-        Target::Process(pid) => {
-            control(*pid, Control::Demonitor { id });
-        }
+        Target::Process(pid) => monitor_signal(*pid, MonitorSignal::End { id }),
         Target::Named { pid, .. } => send_to_peer(*pid, from, Control::Demonitor { id }),
         Target::Port(port) => (crate::hooks::hooks().port.demonitor)(*port, id),
         Target::TimeOffset => {}
@@ -437,7 +454,7 @@ impl Proc {
         self.with_cold(|x| x.monitoring.insert(id, m));
         let reason = if let Some(pid) = target.as_local_pid() {
             self.set_flag(flag::DEFERS_MONITOR, true);
-            sched::defer_monitor(pid, Control::Monitor { from: self.pid(), id, name });
+            sched::defer_monitor(pid, MonitorSignal::Begin { from: self.pid(), id, name });
             return;
         } else if let Some(port) = target.as_local_port() {
             if (crate::hooks::hooks().port.monitor)(port, self.pid(), id, name) {

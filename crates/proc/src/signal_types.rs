@@ -161,6 +161,23 @@ pub enum Control {
     },
 }
 
+/// The signal that begins a monitor, or that ends it. On its way through an inbox it is a `Control`;
+/// this is smaller, as each call of a server sends both.
+#[derive(Copy, Clone)]
+pub(crate) enum MonitorSignal {
+    Begin { from: u32, id: RefId, name: Option<Atom> },
+    End { id: RefId },
+}
+
+impl From<MonitorSignal> for Control {
+    fn from(m: MonitorSignal) -> Control {
+        match m {
+            MonitorSignal::Begin { from, id, name } => Control::Monitor { from, id, name },
+            MonitorSignal::End { id } => Control::Demonitor { id },
+        }
+    }
+}
+
 impl Control {
     /// Whether no other process can observe when it is handled, so that this may be before the
     /// receiver's time slice.

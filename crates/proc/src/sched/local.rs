@@ -14,7 +14,7 @@ use super::wake_prefetch::WakePredictor;
 use super::{idle_heaps, mailbox_latency, wake_prefetch, Scheduler};
 use crate::exit_progress::ExitProgress;
 use crate::process::{flag, CurrentTask, Priority, QueuedToken, RunToken, Task, UnparkedSlot};
-use crate::signal_types::Control;
+use crate::signal_types::MonitorSignal;
 use crate::timer_queue::{At, Due, TimerQueue};
 use crate::Proc;
 
@@ -49,7 +49,7 @@ pub(super) struct Local {
     keeps_unparked: bool,
     /// The running process's last monitor signal, held back until its next signal to that process,
     /// its next monitor, or the end of its time slice: mostly a message follows.
-    pub deferred_monitor: Cell<Option<Control>>,
+    pub deferred_monitor: Cell<Option<MonitorSignal>>,
     /// Receiver of `deferred_monitor`, or `NOBODY`.
     pub deferred_to: Cell<u32>,
     /// A process whose time slice has begun, but which needs attention before it runs.

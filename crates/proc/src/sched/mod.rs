@@ -34,7 +34,7 @@ use crate::signal_types::Signal;
 use crate::timer_queue::{At, Due};
 
 pub use context_switch::to_next;
-pub(crate) use deferred_monitor::{defer_monitor, deferred_to, flush_monitor_to};
+pub(crate) use deferred_monitor::{defer_monitor, deferred_to, flush_monitor_to, take_deferred};
 use local::local;
 pub(crate) use local::{
     continue_exit_later, keep_unparked, take_unparked, with_queued, with_queued_any,
