@@ -4,33 +4,35 @@ use std::ptr::NonNull;
 
 use crate::alloc::LEAST_WORDS;
 use crate::block_size::{FIT, FIT_IDLE};
-use crate::Heap;
+use crate::{GcStats, Heap};
 
 /// Least number of free words that an idle process keeps.
 const LEAST_ROOM: usize = 24;
 
 impl Heap {
     /// Collects and keeps no more room than the contents need: for hibernation.
-    pub fn collect_to_fit(&mut self) {
+    pub fn collect_to_fit(&mut self) -> GcStats {
         let min = self.min_words.replace(FIT);
-        self.collect_parked(true);
+        let stats = self.collect_parked(true);
         self.min_words.set(min);
+        stats
     }
     /// The same for a process that has not asked for it. It keeps some free words, and as many as
-    /// its settings require. Its counters and reductions do not change.
-    pub fn collect_idle(&mut self) {
+    /// its settings require. Its counters and reductions do not change. `None` while a BIF is suspended.
+    pub fn collect_idle(&mut self) -> Option<GcStats> {
         if self.is_suspended() {
-            return;
+            return None;
         }
         let (minors, min) = (self.minor_count.get(), self.min_words.replace(FIT_IDLE));
         let reductions = self.reductions_left();
         let room = if min as usize > LEAST_WORDS { min as usize } else { LEAST_ROOM };
         // SAFETY: as for `collect_parked`: nobody holds a term of a heap that is borrowed alone.
-        unsafe { self.collect(NonNull::dangling().as_ptr(), 0, room, true) };
+        let stats = unsafe { self.collect(NonNull::dangling().as_ptr(), 0, room, true) };
         self.min_words.set(min);
         self.minor_count.set(minors);
         self.set_reductions(reductions);
         self.often.set(0);
+        Some(stats)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Safepoints: collecting, and leaving native code.
 
+use std::ptr::NonNull;
+
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
 use kvik_proc::process::flag;
@@ -53,7 +55,8 @@ pub(super) fn hibernate(p: &Proc) {
     unsafe { p.heap.cut_stack(0) };
     if !p.heap.has_room(3) {
         // SAFETY: nothing is live but what the roots hold.
-        unsafe { p.heap.collect(std::ptr::NonNull::dangling().as_ptr(), 0, 3, false) };
+        let stats = unsafe { p.heap.collect(NonNull::dangling().as_ptr(), 0, 3, false) };
+        p.gc_ended(None, &stats);
     }
     let Some(call) = p.heap.root(Root::Trap).as_tuple() else { return };
     p.heap.save_args(call.elements());

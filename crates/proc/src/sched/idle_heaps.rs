@@ -117,7 +117,7 @@ impl Listed {
         let s = p.heap.sizes();
         let held = s.used + s.old_used + s.stack + s.fragments;
         if !p.flag(flag::HANDED_OFF) && has_room(p) && held <= MOST_WORDS {
-            p.heap.collect_idle();
+            p.collect_idle();
             *moved += held;
         }
         Seen::Shrunk

@@ -133,7 +133,7 @@ impl Job {
         let stats = match kind {
             Kind::Usual { full } => Some(p.heap.collect_parked(full)),
             Kind::ToFit => {
-                p.heap.collect_to_fit();
+                p.collect_to_fit();
                 None
             }
             Kind::Literals => p.copy_literals(),

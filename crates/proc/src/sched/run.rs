@@ -254,7 +254,7 @@ impl Loop {
                     if self.gives_away(t.private(), Kind::ToFit) {
                         return long_collections::give(t, Kind::ToFit, self.l.id);
                     }
-                    t.private_mut().heap.collect_to_fit();
+                    t.private_mut().collect_to_fit();
                 }
                 if t.private().has_chores() {
                     return self.l.queues.borrow_mut().push(t);

@@ -45,6 +45,17 @@ impl Proc {
             self.report_gc(c, stats);
         }
     }
+    /// Collects for hibernation, of which no tracer hears.
+    pub(crate) fn collect_to_fit(&mut self) {
+        let stats = self.heap.collect_to_fit();
+        self.gc_ended(None, &stats);
+    }
+    /// Collects the heap of an idle process, of which no tracer hears.
+    pub(crate) fn collect_idle(&mut self) {
+        if let Some(stats) = self.heap.collect_idle() {
+            self.gc_ended(None, &stats);
+        }
+    }
     #[cold]
     fn report_gc(&self, c: Collection, stats: &GcStats) {
         if c.traced {
@@ -81,5 +92,27 @@ impl Proc {
         ];
         let all = pairs.map(|(k, n)| h.tuple(&[k.into(), h.integer(n as i64)]));
         h.list(&all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_collection_keeps_min_bin_vheap_size() {
+        const WORDS: usize = 1_000_000;
+        let mut p = Proc::new(1, 100);
+        p.with_rare(|x| x.min_bin_vheap_size = WORDS);
+        let usual = |p: &mut Proc| {
+            let stats = p.heap.collect_parked(false);
+            p.gc_ended(None, &stats);
+        };
+        let collections: [fn(&mut Proc); 3] = [Proc::collect_to_fit, Proc::collect_idle, usual];
+        for collect in collections {
+            p.heap.tuple(&[Term::NIL; 3]);
+            collect(&mut p);
+            assert_eq!(p.heap.sizes().off_heap_limit, WORDS);
+        }
     }
 }
