@@ -164,6 +164,8 @@ struct Walk<'h> {
     /// Objects seen in the buckets that were edited.
     seen: usize,
     at: At<'h>,
+    /// Whether it began with an earlier portion or in an earlier time slice.
+    continued: bool,
     stopped: Option<StoppedWalk>,
 }
 impl SuspendedState for Walk<'static> {
@@ -179,7 +181,8 @@ const PASSED: usize = 200_000;
 
 impl<'h> Walk<'h> {
     fn new(prog: Arc<MatchProgram>, limit: Option<usize>, at: At<'h>) -> Walk<'h> {
-        Walk { prog, limit, got: Vec::new(), list: Term::NIL, count: 0, seen: 0, at, stopped: None }
+        let (got, list) = (Vec::new(), Term::NIL);
+        Walk { prog, limit, got, list, count: 0, seen: 0, at, continued: false, stopped: None }
     }
     /// Starts at the beginning (in reverse: the end) of what a specification can match.
     fn start(
@@ -212,6 +215,7 @@ impl<'h> Walk<'h> {
             }
             At::Bucket(..) | At::End => p.use_up_turn(),
         }
+        self.continued = true;
         if self.stopped.is_none() {
             self.stopped = registry::by_id(t.id).map(StoppedWalk::new);
         }
@@ -337,7 +341,9 @@ impl<'h> Walk<'h> {
             Store::Tree(_) => Ok(walk.keys_answer(p, t)),
         }
     }
-    /// The results, last one first, as in OTP.
+    /// The results, last one first, as in OTP. Of a walk that has been continued, those left over for
+    /// the next portion are in the order in which they were found, so that they get reversed once more
+    /// than the others.
     fn buckets_answer(self, p: &'h Proc, t: &Table) -> Term<'h> {
         let heap = &p.heap;
         let listed = |ts: &[Term<'h>]| heap.list(&ts.iter().rev().copied().collect::<Vec<_>>());
@@ -354,12 +360,13 @@ impl<'h> Walk<'h> {
             };
         }
         let slot = at.map_or(-1, |i| i as i64);
+        let left_over = if self.continued { heap.list(rest) } else { listed(rest) };
         let continuation = heap.tuple(&[
             registry::reference(heap, t),
             heap.integer(slot),
             heap.integer(limit as i64),
             heap.magic_ref(self.prog),
-            listed(rest),
+            left_over,
             heap.integer(rest.len() as i64),
         ]);
         heap.tuple(&[listed(now), continuation])
@@ -416,7 +423,7 @@ fn continue_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
                 Err(_) => None,
             };
             let at = At::Bucket(at, Vec::new().into_iter(), true);
-            let walk = Walk { got, ..Walk::new(prog, Some(limit), at) };
+            let walk = Walk { got, continued: true, ..Walk::new(prog, Some(limit), at) };
             match walk.full() {
                 // An earlier walk has already found enough for this portion.
                 true => Ok(walk.buckets_answer(p, &t)),
