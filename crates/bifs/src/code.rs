@@ -395,7 +395,7 @@ fn exported(i: &LoadedModule) -> Vec<&'static Export> {
             && !once(e)
     };
     let mut all: Vec<_> = kvik_code::exports().into_iter().filter(ours).collect();
-    all.sort_unstable_by_key(|e| std::cmp::Reverse(e.index));
+    all.sort_unstable_by_key(|e| std::cmp::Reverse(e.index.get()));
     all
 }
 

@@ -102,7 +102,7 @@ fn make_fun_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [m, f, n] = *a else { return Err(p.badarg()) };
     match (m.as_atom(), f.as_atom(), n.as_small()) {
         (Some(m), Some(f), Some(n @ 0..=MAX_ARITY)) => {
-            Ok(p.heap.export_fun(kvik_code::export(m, f, n as u32)))
+            Ok(p.heap.export_fun(kvik_code::staged_export(m, f, n as u32)))
         }
         _ => Err(p.badarg()),
     }

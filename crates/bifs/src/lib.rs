@@ -165,6 +165,7 @@ pub fn register(more: &[&'static [BifEntry]]) -> Result<(), String> {
     for e in bound() {
         let atom = |name| kvik_term::Atom::intern(name).map_err(|e| format!("{name}: {e:?}"));
         let export = kvik_code::export(atom(e.module)?, atom(e.name)?, e.arity as u32);
+        export.index.activate();
         let bind = match (e.sheds, UNCOUNTED.contains(&(e.module, e.name, e.arity))) {
             (_, true) => kvik_jit::bind_uncounted_bif,
             (true, _) => kvik_jit::bind_shedding_bif,

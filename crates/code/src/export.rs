@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::{OnceLock, RwLock};
+use std::sync::{Mutex, MutexGuard, OnceLock, RwLock};
 
-use kvik_term::{Atom, CodeAddress, CodeCell, Export, ExportSlot, NativeCell};
+use kvik_term::{Atom, CodeAddress, CodeCell, Export, ExportSlot, NativeCell, StagedIndex};
 
 type Key = (Atom, Atom, u32);
 type Map = HashMap<Key, &'static Export, BuildHasherDefault<Mixed>>;
@@ -81,9 +81,44 @@ fn add(t: &mut Map, key: Key) -> &'static Export {
             module,
             function,
             arity,
-            index,
+            index: StagedIndex::new(index),
         }))
     })
+}
+
+kvik_state::vm_state! {
+    /// The entries that the next change of code makes active.
+    static STAGED: Mutex<Vec<&'static Export>> = Mutex::new(Vec::new());
+}
+
+fn staged() -> MutexGuard<'static, Vec<&'static Export>> {
+    STAGED.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Notes that a program refers to a function: `binary_to_term/2` with `safe` accepts an external fun
+/// of it from the next change of code on. OTP adds such an entry to the table of exports that becomes
+/// active then.
+#[inline]
+pub fn stage(e: &'static Export) {
+    if e.index.stage() {
+        staged().push(e);
+    }
+}
+/// The entry of a function to which a program refers, created if missing.
+pub fn staged_export(module: Atom, function: Atom, arity: u32) -> &'static Export {
+    let e = export(module, function, arity);
+    stage(e);
+    e
+}
+/// To be called with each change of code: makes what was staged active.
+pub(crate) fn activate_staged() {
+    let all = std::mem::take(&mut *staged());
+    all.iter().for_each(|e| e.index.activate());
+}
+/// Whether `binary_to_term/2` with `safe` accepts an external fun of that function: it is a BIF, or
+/// a module exported it, imported it or had it in a literal when code was last changed.
+pub fn is_active(module: Atom, function: Atom, arity: u32) -> bool {
+    find(&(module, function, arity)).is_some_and(|e| e.index.is_active())
 }
 
 /// A direct-mapped cache of recent look-ups, as by `apply`; a collision only costs time.
@@ -133,4 +168,25 @@ pub fn all() -> Vec<&'static Export> {
 /// The entry whose code is at an address (a linear search, for stack traces and debugging).
 pub fn find_export_by_code(address: usize) -> Option<&'static Export> {
     all().into_iter().find(|e| e.address() == address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kvik_state::Vm;
+    use kvik_term::am;
+
+    #[test]
+    fn staged_exports_become_active_with_the_next_change_of_code() {
+        Vm::new().enter(|| {
+            let known = || [0, 1, 2].map(|arity| is_active(am::ok, am::ok, arity));
+            export(am::ok, am::ok, 0);
+            assert!(std::ptr::eq(staged_export(am::ok, am::ok, 1), export(am::ok, am::ok, 1)));
+            assert_eq!(known(), [false; 3]);
+            activate_staged();
+            stage(export(am::ok, am::ok, 1));
+            assert_eq!(known(), [false, true, false]);
+            assert!(staged().is_empty());
+        });
+    }
 }

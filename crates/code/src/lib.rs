@@ -18,8 +18,8 @@ pub mod records;
 pub use coverage::{Coverage, CoverageMode, CoveragePoint};
 pub use debugger::{DebugTable, DebuggerSwitches, LinePoint};
 pub use export::{
-    all as exports, export, exports_of, find_export, find_export_by_code, is_defined, known_export,
-    set_undef_stub, undef_stub,
+    all as exports, export, exports_of, find_export, find_export_by_code, is_active, is_defined,
+    known_export, set_undef_stub, stage, staged_export, undef_stub,
 };
 pub use fun::{fun_entry, FunKey};
 pub use loaded_module::{FuncRange, LibraryHandle, LoadedModule, Location, NifCell, ReturnSite};

@@ -67,6 +67,8 @@ pub struct LoadedModule {
     pub exports: Vec<(&'static Export, CodeAddress)>,
     /// Exported functions that the VM implements.
     pub natives: Vec<&'static Export>,
+    /// Functions of other modules that it calls, until it is committed.
+    pub imports: Vec<&'static Export>,
     pub funs: Vec<(&'static FunEntry, CodeAddress)>,
     /// The entry of the `-on_load` function.
     pub on_load: Option<CodeAddress>,

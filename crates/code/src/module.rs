@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, RwLock};
 
 use kvik_term::{Atom, CodeAddress};
 
-use crate::export::undef_stub;
+use crate::export::{activate_staged, undef_stub};
 use crate::LoadedModule;
 
 #[derive(Default)]
@@ -48,8 +48,9 @@ pub fn commit(instances: Vec<LoadedModule>) -> Result<(), CommitError> {
             }
         }
     }
-    for i in instances {
+    for mut i in instances {
         crate::perf::note(&i);
+        activate(&mut i);
         let i = Arc::new(i);
         t.ranges.insert(i.start, i.clone());
         let v = t.modules.entry(i.name).or_default();
@@ -70,7 +71,14 @@ pub fn commit(instances: Vec<LoadedModule>) -> Result<(), CommitError> {
         crate::record_sites::current_changed(i.name, Some(&i));
         v.current = Some(i);
     }
+    activate_staged();
     Ok(())
+}
+
+/// Makes what it exports and imports active.
+fn activate(i: &mut LoadedModule) {
+    let exports = i.exports.iter().map(|(e, _)| e).chain(&i.natives);
+    exports.chain(&std::mem::take(&mut i.imports)).for_each(|e| e.index.activate());
 }
 
 fn link(i: &LoadedModule) {
@@ -98,6 +106,7 @@ pub fn enable(module: Atom) {
     }
     link(i);
     i.enabled.store(true, Ordering::Release);
+    activate_staged();
 }
 
 /// Makes the current version, if any, the old one. `None` if there never was any, `false` if there
@@ -113,6 +122,7 @@ pub fn delete(module: Atom) -> Option<bool> {
     for (e, _) in v.old.iter().flat_map(|i| &i.exports) {
         e.code.set(undef_stub());
     }
+    activate_staged();
     Some(true)
 }
 

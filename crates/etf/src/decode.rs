@@ -551,7 +551,7 @@ impl<'h> Decoder<'_, 'h> {
     fn export(&mut self) -> Result<Term<'h>, EtfError> {
         let (module, function) = (self.next_atom()?, self.next_atom()?);
         let arity = u8::try_from(self.field()?).map_err(|_| EtfError::Malformed)?;
-        if self.opts.safe && !(hooks().is_exported)(module, function, arity) {
+        if self.opts.safe && !(hooks().is_known)(module, function, arity) {
             return Err(EtfError::Unsafe);
         }
         let e = (hooks().export)(module, function, arity).ok_or(EtfError::Malformed)?;

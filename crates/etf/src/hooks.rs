@@ -24,8 +24,8 @@ pub struct EtfHooks {
     pub node: fn() -> (Atom, u32),
     /// The export entry, created if missing.
     pub export: fn(Atom, Atom, u8) -> Option<&'static Export>,
-    /// Whether such a function exists now.
-    pub is_exported: fn(Atom, Atom, u8) -> bool,
+    /// Whether safe decoding accepts the name of such a function.
+    pub is_known: fn(Atom, Atom, u8) -> bool,
     /// The fun entry, created if missing.
     pub fun: fn(&FunId) -> Option<&'static FunEntry>,
     /// The definition of a native record in the current version of its module, for a process's heap.
@@ -41,7 +41,7 @@ kvik_state::vm_state! {
 const DEFAULT: EtfHooks = EtfHooks {
     node: || (am::nonode_nohost, 0),
     export: |_, _, _| None,
-    is_exported: |_, _, _| false,
+    is_known: |_, _, _| false,
     fun: |_| None,
     record: |_, _, _| None,
     local_ref: |h, n| h.ref_of_numbers(n),

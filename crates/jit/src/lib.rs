@@ -25,7 +25,7 @@ mod x86_64;
 
 use kvik_heap::Regs;
 use kvik_proc::{CurrentTask, Proc};
-use kvik_term::{am, Atom, CodeAddress, CodeCell, Export, NativeCell, Term};
+use kvik_term::{am, Atom, CodeAddress, CodeCell, Export, NativeCell, StagedIndex, Term};
 
 pub use code_cache::{
     code_key, keep_up_code_cache, save_code_cache, set_code_cache, CodeCache, Key as CodeKey,
@@ -147,7 +147,7 @@ pub fn nif_entry(module: Atom, function: Atom, arity: u32, f: Nif) -> Option<Exp
     let code = CodeCell::new(stubs::get()?.nif);
     // SAFETY: `nif` calls a function of this type.
     let extra = unsafe { NativeCell::new(f as usize) };
-    Some(Export { code, extra, module, function, arity, index: 0 })
+    Some(Export { code, extra, module, function, arity, index: StagedIndex::new(0) })
 }
 
 /// The target of fun entries without code.

@@ -224,6 +224,7 @@ fn loaded(
         files: source_files(module, name),
         exports,
         natives,
+        imports: tables.imports,
         funs,
         on_load: entries.on_load.map(address),
         enabled: Default::default(),

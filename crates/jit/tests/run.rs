@@ -107,7 +107,7 @@ fn all_of_otp_compiles() {
     kvik_etf::set_hooks(kvik_etf::EtfHooks {
         node: || (kvik_term::am::nonode_nohost, 0),
         export: |m, f, a| Some(kvik_code::export(m, f, a as u32)),
-        is_exported: |_, _, _| false,
+        is_known: |_, _, _| false,
         fun: |_| None,
         record: |_, _, _| None,
         local_ref: |h, n| h.ref_of_numbers(n),

@@ -1,4 +1,4 @@
-//! What sets the releases apart in what they say of `.beam` files.
+//! What sets the releases apart in what they say of `.beam` files, and which functions they know of.
 
 use crate::Release;
 
@@ -20,5 +20,11 @@ impl Release {
         } else {
             ""
         }
+    }
+
+    /// Whether the call of a function by its name makes it known to `binary_to_term/2` with `safe`, from
+    /// the next change of code on, though it is missing.
+    pub fn stages_applied(&self) -> bool {
+        self.number >= 27
     }
 }

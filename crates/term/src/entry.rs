@@ -1,6 +1,6 @@
 //! The targets of external and local funs. Entries are made by the `code` crate and never freed.
 
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use crate::Atom;
 
@@ -74,6 +74,37 @@ impl NativeCell {
     }
 }
 
+/// An export's number, and how far it is known to `binary_to_term/2` with `safe`, on which the `code`
+/// crate decides.
+#[repr(transparent)]
+pub struct StagedIndex(AtomicU32);
+
+impl StagedIndex {
+    const STAGED: u32 = 1 << 30;
+    const ACTIVE: u32 = 1 << 31;
+
+    /// A number below 2^30.
+    pub const fn new(index: u32) -> StagedIndex {
+        StagedIndex(AtomicU32::new(index & (Self::STAGED - 1)))
+    }
+    pub fn get(&self) -> u32 {
+        self.0.load(Ordering::Relaxed) & (Self::STAGED - 1)
+    }
+    /// Notes that it is to become active. True if it is not and this was not noted before.
+    #[inline]
+    pub fn stage(&self) -> bool {
+        let known = Self::STAGED | Self::ACTIVE;
+        self.0.load(Ordering::Acquire) & known == 0
+            && self.0.fetch_or(Self::STAGED, Ordering::AcqRel) & known == 0
+    }
+    pub fn activate(&self) {
+        self.0.fetch_or(Self::ACTIVE, Ordering::Release);
+    }
+    pub fn is_active(&self) -> bool {
+        self.0.load(Ordering::Acquire) & Self::ACTIVE != 0
+    }
+}
+
 /// A function as seen from other modules: calls jump through `code`.
 #[repr(C)]
 pub struct Export {
@@ -85,7 +116,7 @@ pub struct Export {
     pub function: Atom,
     pub arity: u32,
     /// Number of entries before this one.
-    pub index: u32,
+    pub index: StagedIndex,
 }
 
 /// A slot for an export that several threads read and change.

@@ -25,7 +25,7 @@ mod zero;
 
 pub use atom::Atom;
 pub use atoms::am;
-pub use entry::{CodeAddress, CodeCell, Export, ExportSlot, FunEntry, NativeCell};
+pub use entry::{CodeAddress, CodeCell, Export, ExportSlot, FunEntry, NativeCell, StagedIndex};
 pub use object::{
     Big, Bits, Cons, Ext, ExtKind, Fun, LocalRef, Map, PidTerm, PortTerm, Ref, Tuple,
 };

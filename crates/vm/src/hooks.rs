@@ -21,8 +21,8 @@ pub fn install() {
     });
     kvik_etf::set_hooks(kvik_etf::EtfHooks {
         node: || (kvik_proc::node::name(), kvik_proc::node::creation()),
-        export: |m, f, a| Some(kvik_code::export(m, f, a as u32)),
-        is_exported: |m, f, a| kvik_code::known_export(m, f, a as u32).is_some(),
+        export: |m, f, a| Some(kvik_code::staged_export(m, f, a as u32)),
+        is_known: |m, f, a| kvik_code::is_active(m, f, a as u32),
         fun: |id| {
             let key = kvik_code::FunKey {
                 module: id.module,

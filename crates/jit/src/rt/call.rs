@@ -547,6 +547,9 @@ pub fn error_handler(p: &Proc) -> kvik_term::Atom {
 /// An undefined function: returns the error handler's export, with its arguments in place.
 pub extern "C" fn undefined(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     let e = export_at(extra);
+    if kvik_release::current().stages_applied() {
+        kvik_code::stage(e);
+    }
     let args = p.heap.list(x_terms(p, regs, e.arity as usize));
     let handler = kvik_code::export(error_handler(p), am::undefined_function, 3);
     if handler.code.get() == kvik_code::undef_stub() {
