@@ -41,7 +41,7 @@ fn port_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn ref_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if let Some(r) = a[0].as_local_ref() {
-        kvik_heap::magic_refs::remember(r);
+        kvik_heap::written_refs::remember(r);
     }
     text(p, a[0], matches!(a[0].view(), View::Ref(_)))
 }
@@ -92,7 +92,10 @@ const MAX_REF: usize = 5;
 fn list_to_ref<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let all = all_numbers(a[0], "#Ref").filter(|all| all.iter().all(|n| n >> 32 == 0));
     match all.as_deref() {
-        Some(&[0, c, b, a]) if a < 1 << 18 => Ok(p.heap.ref_read([a as u32, b as u32, c as u32])),
+        Some([0, rest @ ..]) if rest.last().is_some_and(|a| *a < 1 << 18) => {
+            let numbers: Vec<u32> = rest.iter().rev().map(|n| *n as u32).collect();
+            p.heap.ref_read(&numbers).ok_or_else(|| p.badarg())
+        }
         // The text holds the words of the reference in reverse order.
         Some([channel, rest @ ..]) if *channel != 0 && (1..=MAX_REF).contains(&rest.len()) => {
             let (name, creation) = node(*channel).ok_or_else(|| p.badarg())?;

@@ -32,12 +32,7 @@ impl Encoded<'_> {
             false if self.bytes.get(at) == Some(&tag::VERSION) => at + 1,
             false => return None,
         };
-        let opts = DecodeOpts {
-            abroad: true,
-            atoms: self.atoms,
-            source: self.source,
-            ..DecodeOpts::default()
-        };
+        let opts = DecodeOpts { atoms: self.atoms, source: self.source, ..DecodeOpts::default() };
         let mut d = Decoding::bare(at, opts);
         loop {
             if let Some(done) = d.run(self.bytes, h, &mut { usize::MAX }).ok()? {

@@ -215,7 +215,7 @@ pub struct HeldSignal {
 }
 
 pub fn encode_opts() -> EncodeOpts {
-    EncodeOpts { utf8_atoms: true, abroad: true, ..EncodeOpts::default() }
+    EncodeOpts { utf8_atoms: true, ..EncodeOpts::default() }
 }
 
 /// Encoding steps between two checks of the length.

@@ -276,7 +276,7 @@ pub fn abandon<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Ok(false.into());
     }
     p.with_cold(|x| {
-        x.aliases.remove(&id);
+        x.end_alias(&id);
         x.rare.get_or_insert_default().spawning.remove(&id)
     });
     Ok(give_up(p.pid(), id, &OwnedTerm::immediate(am::abandoned.into())).into())

@@ -34,7 +34,7 @@ pub fn tell_failure(
 ) {
     let alias = s.monitor.as_ref().and_then(|m| m.alias);
     p.with_cold(|x| {
-        x.aliases.remove(&id);
+        x.end_alias(&id);
     });
     if s.reply.error {
         answer(p, (id, alias.is_some()), &s.reply, (from, token), am::error, |_| why.into());

@@ -21,8 +21,6 @@ pub struct DecodeOpts<'a> {
     /// Let records refer to the definitions of loaded modules, which are literals. For the heap of
     /// a process only.
     pub definitions: bool,
-    /// From another node, which sends our aliases with their pids.
-    pub abroad: bool,
     /// The binary that holds the bytes: large binaries become parts of it.
     pub source: Option<&'a BinRef>,
 }
@@ -516,16 +514,8 @@ impl<'h> Decoder<'_, 'h> {
         if numbers[0] >= LOCAL_REF_MAX && (local || tag != tag::NEWER_REFERENCE) {
             return Err(EtfError::Malformed);
         }
-        if local && self.opts.abroad && n == REF_NUMBERS {
-            let ([a, b, c, pid, _], most) = (numbers, 1 << 28);
-            let alias = (pid < most).then(|| self.heap.alias_ref_of_numbers([a, b, c], pid));
-            return alias.ok_or(EtfError::Malformed);
-        }
         if local {
-            if n > 3 {
-                return Err(EtfError::Malformed);
-            }
-            return Ok((hooks().local_ref)(self.heap, [numbers[0], numbers[1], numbers[2]]));
+            return (hooks().local_ref)(self.heap, &numbers[..n.max(3)]).ok_or(EtfError::Malformed);
         }
         let data: Vec<u64> = numbers[..n]
             .chunks(2)

@@ -18,8 +18,6 @@ pub struct EncodeOpts {
     pub text_floats: bool,
     /// Maps in the order of their keys.
     pub deterministic: bool,
-    /// For another node: aliases keep their pid, by which they are found when they come back.
-    pub abroad: bool,
     /// Only readable by this start of the node (`local`).
     pub local: bool,
 }
@@ -633,12 +631,8 @@ impl<'h> Encoding<'h> {
         let (node, creation, numbers) = match r {
             Ref::Local(r) => {
                 let (node, creation) = this_node(self.opts.local);
-                kvik_heap::magic_refs::remember(r);
-                let mut numbers = r.numbers().to_vec();
-                if let Some(pid) = r.alias_pid().filter(|_| self.opts.abroad) {
-                    numbers.extend([pid, 0]);
-                }
-                (node, creation, numbers)
+                kvik_heap::written_refs::remember(r);
+                (node, creation, r.written_numbers())
             }
             Ref::External(e) => {
                 let (node, creation, numbers) = ext_ref(e);

@@ -30,8 +30,9 @@ pub struct EtfHooks {
     pub fun: fn(&FunId) -> Option<&'static FunEntry>,
     /// The definition of a native record in the current version of its module, for a process's heap.
     pub record: for<'h> fn(&'h Heap, Atom, Atom) -> Option<Term<'h>>,
-    /// A local reference; magic and alias references are reconnected to their resource or process.
-    pub local_ref: for<'h> fn(&'h Heap, [u32; 3]) -> Term<'h>,
+    /// A local reference of three or more numbers; magic and alias references are reconnected to
+    /// their resource or process.
+    pub local_ref: for<'h> fn(&'h Heap, &[u32]) -> Option<Term<'h>>,
 }
 
 kvik_state::vm_state! {
@@ -44,7 +45,7 @@ const DEFAULT: EtfHooks = EtfHooks {
     is_known: |_, _, _| false,
     fun: |_| None,
     record: |_, _, _| None,
-    local_ref: |h, n| h.ref_of_numbers(n),
+    local_ref: |h, n| Some(h.ref_of_numbers(n.try_into().ok()?)),
 };
 
 /// False if they were set before.

@@ -28,7 +28,6 @@ mod gc_tests;
 pub mod limit;
 pub mod literal;
 pub mod long_collection;
-pub mod magic_refs;
 pub mod map;
 pub mod map_build;
 pub mod map_merge;
@@ -49,6 +48,7 @@ pub mod term_builder;
 mod text;
 mod tuples;
 pub mod writer;
+pub mod written_refs;
 
 pub use alloc::Heap;
 pub use binary::{BinRef, MagicResource};

@@ -110,7 +110,7 @@ fn all_of_otp_compiles() {
         is_known: |_, _, _| false,
         fun: |_| None,
         record: |_, _, _| None,
-        local_ref: |h, n| h.ref_of_numbers(n),
+        local_ref: |h, n| Some(h.ref_of_numbers(n.try_into().ok()?)),
     });
     assert!(kvik_jit::init());
     let (mut files, mut faults) = (0, Vec::new());

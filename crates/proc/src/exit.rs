@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use kvik_heap::roots::Root;
+use kvik_heap::written_refs::forget_alias;
 use kvik_heap::OwnedTerm;
 use kvik_term::{am, Atom, Term};
 
@@ -79,6 +80,7 @@ pub(crate) fn terminate(
     signals.append(run_token.close());
     let literals = p.take_leaving_literals();
     let to = std::mem::take(&mut *p.extra.borrow_mut());
+    to.get().into_iter().flat_map(|x| x.aliases.iter()).for_each(|(id, _)| forget_alias(id.0));
     let exit_progress =
         ExitProgress { pid: p.pid(), reason, signals, to, messages, seq, literals, turns: 0 };
     match prepared {

@@ -197,6 +197,17 @@ pub struct ColdFields {
     pub rare: Option<Box<RareState>>,
 }
 
+impl ColdFields {
+    /// Ends an alias. Returns whether the first reply would have, or `None` if there is none.
+    pub fn end_alias(&mut self, id: &RefId) -> Option<bool> {
+        let ended = self.aliases.remove(id);
+        if ended.is_some() {
+            kvik_heap::written_refs::forget_alias(id.0);
+        }
+        ended
+    }
+}
+
 /// Fields that few processes need.
 pub struct RareState {
     /// Which processes suspended it, and how often.

@@ -169,7 +169,7 @@ impl Proc {
         if !once {
             return true;
         }
-        x.aliases.remove(&id);
+        x.end_alias(&id);
         // The reply also ends the monitor the alias came with.
         let ends = |m: &Monitoring| m.alias == Some(AliasKind::ReplyDemonitor);
         let ended = match x.monitoring.get(&id).is_some_and(ends) {
@@ -283,7 +283,7 @@ impl Proc {
             let m = x.monitoring.remove(&id);
             if m.as_ref().is_some_and(|m| m.alias.is_some_and(|a| a != AliasKind::ExplicitUnalias))
             {
-                x.aliases.remove(&id);
+                x.end_alias(&id);
             }
             m
         });
@@ -476,7 +476,7 @@ impl Proc {
         let m = self.extra.borrow_mut().get_mut().and_then(|x| {
             let m = x.monitoring.remove(&id)?;
             if m.alias.is_some_and(|a| a != AliasKind::ExplicitUnalias) {
-                x.aliases.remove(&id);
+                x.end_alias(&id);
             }
             Some(m)
         });

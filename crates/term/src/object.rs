@@ -309,6 +309,14 @@ impl<'h> LocalRef<'h> {
         let h = self.at(0);
         (header_subtag(h) == REF && header_words(h) == 3).then(|| (self.at(3) >> 4) as u32)
     }
+    /// The numbers with which it is written out, as bytes or text.
+    pub fn written_numbers(self) -> Vec<u32> {
+        let mut all = self.numbers().to_vec();
+        if kvik_release::current().writes_alias_pids() {
+            all.extend(self.alias_pid().into_iter().flat_map(|pid| [pid, 0]));
+        }
+        all
+    }
     pub fn is_magic(self) -> bool {
         header_subtag(self.at(0)) == MAGIC_REF
     }

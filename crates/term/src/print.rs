@@ -291,7 +291,7 @@ fn port(p: PortTerm<'_>, out: &mut Vec<u8>) {
 }
 fn reference(r: Ref<'_>, out: &mut Vec<u8>) {
     let (channel, numbers) = match r {
-        Ref::Local(l) => (0, l.numbers().to_vec()),
+        Ref::Local(l) => (0, l.written_numbers()),
         Ref::External(e) => (channel(e), e.ref_numbers()),
     };
     put(out, format_args!("#Ref<{channel}"));

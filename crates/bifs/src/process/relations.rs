@@ -276,7 +276,7 @@ fn unalias_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some(Ref::Local(r)) => {
             let id = RefId::of(r);
             p.end_priority_alias(id);
-            Ok(p.with_cold(|x| x.aliases.remove(&id)).is_some().into())
+            Ok(p.with_cold(|x| x.end_alias(&id)).is_some().into())
         }
         Some(_) => Ok(false.into()),
         None => Err(p.badarg()),

@@ -58,7 +58,7 @@ fn set_up() -> Arc<Memory> {
         is_known: |_, _, _| false,
         fun: |_| None,
         record: |_, _, _| None,
-        local_ref: |h, n| h.ref_of_numbers(n),
+        local_ref: |h, n| Some(h.ref_of_numbers(n.try_into().ok()?)),
     });
     assert!(crate::init());
     crate::checked::UNWANTED.set(true);

@@ -1,13 +1,11 @@
-//! Magic references that have been written out, as bytes or as text.
-//!
-//! Such a reference is only numbers. Reading it again finds the same resource by them, as long as
-//! some term keeps that alive. References that are never written out are not in the table.
+//! The resources of magic references that have been written out, as long as some term keeps them
+//! alive.
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, Weak};
 
-use kvik_term::{LocalRef, Term};
+use kvik_term::LocalRef;
 
 use crate::{Heap, MagicResource};
 
@@ -29,7 +27,7 @@ fn table() -> MutexGuard<'static, Table> {
 }
 
 /// Called when a reference is written out; enters it in the table if it stands for a resource.
-pub fn remember(r: LocalRef<'_>) {
+pub(super) fn remember(r: LocalRef<'_>) {
     let Some(resource) = Heap::resource_of_ref(r) else { return };
     let mut table = table();
     let weak = std::sync::Arc::downgrade(resource);
@@ -40,16 +38,6 @@ pub fn remember(r: LocalRef<'_>) {
 }
 
 /// The resource of a reference with these numbers.
-pub fn find(numbers: [u32; 3]) -> Option<MagicResource> {
+pub(super) fn find(numbers: [u32; 3]) -> Option<MagicResource> {
     table().all.get(&numbers)?.upgrade()
-}
-
-impl Heap {
-    /// A reference of this node, read from bytes or text.
-    pub fn ref_read(&self, numbers: [u32; 3]) -> Term<'_> {
-        match find(numbers) {
-            Some(resource) => self.magic_ref_of_numbers(numbers, resource),
-            None => self.ref_of_numbers(numbers),
-        }
-    }
 }

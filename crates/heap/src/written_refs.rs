@@ -1,0 +1,46 @@
+//! References that have been written out, as bytes or as text.
+//!
+//! Such a reference is only numbers. Reading it again finds by them what it stood for: the resource
+//! of a magic reference, and up to OTP 25 the process of an alias, whose number is not among them.
+//! References that are never written out are in no table.
+
+mod aliases;
+mod magic;
+
+use kvik_term::{LocalRef, Term};
+
+use crate::Heap;
+
+pub use aliases::{forget as forget_alias, set_liveness};
+
+/// Called when a reference is written out.
+pub fn remember(r: LocalRef<'_>) {
+    match r.alias_pid() {
+        Some(_) if kvik_release::current().writes_alias_pids() => {}
+        Some(pid) => aliases::remember(r.numbers(), pid),
+        None => magic::remember(r),
+    }
+}
+
+impl Heap {
+    /// A reference of this node, read from bytes or text. `None`: it is not one that this node
+    /// writes.
+    pub fn ref_read(&self, numbers: &[u32]) -> Option<Term<'_>> {
+        match *numbers {
+            [a, b, c] => Some(self.ref_read_3([a, b, c])),
+            [a, b, c, pid, 0] if kvik_release::current().writes_alias_pids() => {
+                (pid < 1 << 28).then(|| self.alias_ref_of_numbers([a, b, c], pid))
+            }
+            _ => None,
+        }
+    }
+    fn ref_read_3(&self, numbers: [u32; 3]) -> Term<'_> {
+        if let Some(pid) = aliases::find(numbers) {
+            return self.alias_ref_of_numbers(numbers, pid);
+        }
+        match magic::find(numbers) {
+            Some(resource) => self.magic_ref_of_numbers(numbers, resource),
+            None => self.ref_of_numbers(numbers),
+        }
+    }
+}
