@@ -129,6 +129,9 @@ fn has_prepared_code_on_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// Commits all modules or none: returns `ok`, or the modules that prevent it.
 fn finish_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if let Some(answer) = p.resumed::<Replaced>() {
+        return Ok(answer);
+    }
     let Some(list) = a[0].list_to_vec() else { return Err(p.badarg()) };
     let prepared = |t: &Term<'h>| {
         with_prepared(p, *t, |i| i.as_ref().map(|i| (i.name, i.on_load.is_some()))).flatten()
@@ -162,15 +165,27 @@ fn finish_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         list.iter().filter_map(|t| with_prepared(p, *t, Option::take).flatten()).collect();
     let waiting: Vec<Term> =
         taken.iter().filter(|i| i.on_load.is_some()).map(|i| i.name.into()).collect();
-    let done = kvik_code::commit(taken);
-    if done.is_ok() {
-        names.iter().for_each(|n| crate::trace::changed(*n, waiting.is_empty()));
+    let replaces = names.iter().any(|n| module::current(*n).is_some());
+    if let Err(CommitError::NotPurged(m)) = kvik_code::commit(taken) {
+        return Ok(pair(p, am::not_purged, p.heap.list(&[m.into()])));
     }
-    match done {
-        Ok(()) if waiting.is_empty() => Ok(am::ok.into()),
-        Ok(()) => Ok(pair(p, am::on_load, p.heap.list(&waiting))),
-        Err(CommitError::NotPurged(m)) => Ok(pair(p, am::not_purged, p.heap.list(&[m.into()]))),
+    names.iter().for_each(|n| crate::trace::changed(*n, waiting.is_empty()));
+    let answer = match waiting.is_empty() {
+        true => am::ok.into(),
+        false => pair(p, am::on_load, p.heap.list(&waiting)),
+    };
+    match replaces {
+        true => Err(crate::process::after_slices::<Replaced>(p, answer)),
+        false => Ok(answer),
     }
+}
+
+/// Where code is replaced, its loading waits for the time slices under way: a process whose slice
+/// ended at the entry of a function is in the old code until its next one, and a purge that comes at
+/// once would end it. OTP waits with every load.
+enum Replaced {}
+impl SuspendedState for Replaced {
+    type In<'h> = Term<'h>;
 }
 
 /// Jumps to the module's `on_load` function, which is not exported.
