@@ -17,7 +17,8 @@ use kvik_proc::Proc;
 use kvik_term::{Atom, CodeAddress, Export, Term};
 
 use crate::continuation::is_continuation;
-use crate::entry_breakpoints::{entries, ACTIVE};
+pub use crate::entry_breakpoints::EntryAction;
+use crate::entry_breakpoints::{self, entry, ACTIVE};
 use crate::stubs;
 use crate::target::breakpoint;
 
@@ -77,31 +78,31 @@ pub fn entry_of(i: &kvik_code::LoadedModule, f: &kvik_code::FuncRange, end: u32)
     // The entry follows the code that raises `function_clause`.
     let from = (f.start as usize).next_multiple_of(breakpoint::ENTRY_ALIGNMENT);
     let at = (from..end as usize).step_by(breakpoint::ENTRY_ALIGNMENT).map(|o| i.start + o);
-    at.take(LOOKED_AT).find(|at| {
-        let ours = || entries().read().is_ok_and(|e| e.contains_key(at));
-        breakpoint::is_free(*at) || breakpoint::is_set(*at) && ours()
-    })
+    at.take(LOOKED_AT)
+        .find(|at| breakpoint::is_free(*at) || breakpoint::is_set(*at) && entry(*at).is_some())
 }
 
-/// Traces the function whose entry is at `at`.
-pub fn set_entry(at: usize, divert: bool) -> bool {
+/// Sets a breakpoint at the entry `at`.
+pub fn set_entry(at: usize, action: EntryAction) -> bool {
     ACTIVE.store(true, Ordering::Release);
-    let mut all = entries().write().unwrap_or_else(|e| e.into_inner());
-    if let Some(d) = all.get_mut(&at) {
-        *d = divert;
-        return true;
-    }
-    if !breakpoint::is_free(at) {
-        return false;
-    }
-    all.insert(at, divert);
-    breakpoint::set(at)
+    entry_breakpoints::change(|all| {
+        if let Some(old) = all.get_mut(&at) {
+            *old = action;
+            return true;
+        }
+        if !breakpoint::is_free(at) {
+            return false;
+        }
+        all.insert(at, action);
+        breakpoint::set(at)
+    })
 }
 pub fn clear_entry(at: usize) {
-    let mut all = entries().write().unwrap_or_else(|e| e.into_inner());
-    if all.remove(&at).is_some() {
-        breakpoint::clear(at);
-    }
+    entry_breakpoints::change(|all| {
+        if all.remove(&at).is_some() {
+            breakpoint::clear(at);
+        }
+    })
 }
 /// Traces the calls that go through an export.
 pub fn set_export(e: &'static Export) -> bool {

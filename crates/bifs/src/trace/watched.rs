@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
 use kvik_code::LoadedModule;
 use kvik_ets::ms::MatchProgram;
-use kvik_jit::breakpoints;
+use kvik_jit::breakpoints::{self, EntryAction};
 use kvik_proc::trace::{SessionRef, Tracee, Tracer};
 use kvik_term::{Atom, Export};
 
@@ -64,6 +64,11 @@ impl TraceSettings {
         let local = self.call.is_some() && !self.global;
         self.is_counted() || self.debug || self.meta.is_some() || local
     }
+    /// Whether it concerns calls of processes that are not traced, apart from counting them.
+    fn concerns_untraced(&self) -> bool {
+        let charged = [self.times, self.memory].iter().any(|c| *c != CounterSwitch::Off);
+        charged || self.meta.is_some() || self.debug
+    }
     fn is_idle(&self) -> bool {
         !self.inside() && self.call.is_none()
     }
@@ -73,7 +78,7 @@ impl TraceSettings {
 pub struct Watch {
     pub session: SessionRef,
     what: Mutex<TraceSettings>,
-    pub count: AtomicI64,
+    pub count: Arc<AtomicI64>,
     pub times: Charges,
     pub memory: Charges,
 }
@@ -172,7 +177,8 @@ impl TracedFunction {
             all.iter().position(|w| Arc::ptr_eq(&w.session, &o.session)).unwrap_or_else(|| {
                 let what = Mutex::new(NOTHING);
                 let (times, memory) = (Charges::default(), Charges::default());
-                let w = Watch { session: o.session.clone(), what, count: 0.into(), times, memory };
+                let (session, count) = (o.session.clone(), Arc::default());
+                let w = Watch { session, what, count, times, memory };
                 all.insert(0, Arc::new(w));
                 0
             });
@@ -180,13 +186,23 @@ impl TracedFunction {
         all.retain(|w| !w.what().is_idle());
         self.with(all)
     }
+    fn entry_action(&self) -> EntryAction {
+        let any = |f: fn(&TraceSettings) -> bool| self.watches.iter().any(|w| f(&w.what()));
+        let mut counting = self.watches.iter().filter(|w| w.what().counts == CounterSwitch::On);
+        let counter = counting.next().map(|w| w.count.clone());
+        match counting.next() {
+            _ if any(|w| w.debug) => EntryAction::Divert,
+            None if !any(TraceSettings::concerns_untraced) => EntryAction::ReportTraced(counter),
+            _ => EntryAction::Report,
+        }
+    }
     /// Sets the breakpoints that the settings need, and clears the others.
     fn apply(&self) {
         let any = |f: fn(&TraceSettings) -> bool| self.watches.iter().any(|w| f(&w.what()));
         let inside = any(TraceSettings::inside);
         if let Some(at) = self.entry {
             if inside {
-                breakpoints::set_entry(at, any(|w| w.debug));
+                breakpoints::set_entry(at, self.entry_action());
             } else {
                 breakpoints::clear_entry(at);
             }

@@ -2,6 +2,7 @@
 
 use kvik_heap::Regs;
 use kvik_proc::saved_calls::Saved;
+use kvik_proc::trace::bit;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
 use kvik_term::{am, Export, Term};
@@ -18,6 +19,11 @@ const FIRST: u64 = 3;
 /// replaced instruction; 0 if the process has to yield first (scratch words: address, live
 /// registers).
 pub extern "C" fn entry(p: &Proc, regs: &Regs, _: Operands, at: u64) -> u64 {
+    let untraced = p.heap.reductions_left() > 1 && !p.is_traced(bit::CALL);
+    if untraced && entry_breakpoints::passes(at as usize) {
+        regs.set_scratch(0, 0);
+        return at + FIRST;
+    }
     let instance = kvik_code::at(at as usize);
     let Some((i, f)) = instance.as_ref().and_then(|i| Some((i, i.function_at(at as usize)?)))
     else {
