@@ -31,9 +31,21 @@ pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnM
         return 0;
     };
     write_coalescing::write();
-    let pending = s.any_ready();
-    let timeout = if pending { Some(Duration::ZERO) } else { s.until_timer(timeout) };
+    let ring = |buffer: &mut [u8]| {
+        let due = s.due();
+        for (_, number, tag) in &due {
+            if let Some(port) = table::get(*number) {
+                during(Microstate::Port, || port.ready(Ready::Timer(*tag), buffer));
+            }
+        }
+        due.len()
+    };
     let served = BUFFERS.with_borrow_mut(|(events, buffer)| {
+        // As in OTP, a timer that is due by now rings before anything that the system has to tell.
+        let rung = ring(buffer);
+        let pending = s.any_ready();
+        let at_once = pending || rung > 0;
+        let timeout = if at_once { Some(Duration::ZERO) } else { s.until_timer(timeout) };
         let mut n = keeps.wait(&s.poller, events, timeout).unwrap_or(0);
         policy::heard(scheduler, n, timeout.is_none_or(|t| !t.is_zero()));
         scheduler_load::runs_on(scheduler, cpu_affinity::cpu().unwrap_or(usize::MAX));
@@ -43,12 +55,7 @@ pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnM
                 serve(scheduler, e.token, e.read, e.write, e.hangup, buffer)
             });
         }
-        for (_, number, tag) in s.due() {
-            n += 1;
-            if let Some(port) = table::get(number) {
-                during(Microstate::Port, || port.ready(Ready::Timer(tag), buffer));
-            }
-        }
+        n += rung + ring(buffer);
         if pending {
             let tokens = s.take_ready();
             n += tokens.len();
