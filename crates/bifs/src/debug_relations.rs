@@ -45,7 +45,7 @@ pub fn monitors<'h>(p: &'h Proc, pid: Term<'h>) -> BifResult<'h> {
     list_of(p, pid, |p, h| {
         let rows = p.cold(|x| {
             let own = x.monitoring.iter().rev().map(|(id, m)| watching(h, id, m));
-            own.chain(x.monitored_by.iter().map(|(id, m)| watched(h, id, m))).collect::<Vec<_>>()
+            own.chain(x.monitored_by.iter().map(|(id, m)| watched(h, &id.0, m))).collect::<Vec<_>>()
         });
         h.list(&rows.unwrap_or_default())
     })

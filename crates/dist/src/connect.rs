@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use kvik_heap::build::next_ref;
+use kvik_heap::build::{next_ref_of, RefKind};
 use kvik_heap::OwnedTerm;
 use kvik_proc::send::SendOptions;
 use kvik_proc::signal::{control, deliver, post, Control, Signal};
@@ -149,7 +149,7 @@ impl NodeState {
     pub fn begin(&mut self) {
         self.phase = Phase::Pending;
         self.id = self.id.wrapping_add(1) & 0xFF_FFFF;
-        self.handle = next_ref();
+        self.handle = next_ref_of(RefKind::Magic);
         (self.sent, self.received) = (0, 0);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kvik_bifs::process::spawn::{mfa, option, SpawnReply};
 use kvik_heap::OwnedTerm;
 use kvik_proc::links_monitors::{AliasKind, MonitorOptions, MonitoredBy, Monitoring, Target};
+use kvik_proc::signal::ByAge;
 use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::spawn::{spawn, SpawnOptions};
 use kvik_proc::{seq_trace, BifResult, Proc, RefId, RemotePid, ABROAD};
@@ -70,7 +71,7 @@ pub fn request<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     let monitors = options.monitor.is_some();
     let alias = options.monitor.as_ref().and_then(|m| m.alias);
-    let id = RefId::next();
+    let id = RefId::next_for(alias.is_some());
     let r = match alias {
         Some(_) => p.heap.alias_ref_of_numbers(id.0, p.pid()),
         None => id.term(&p.heap),
@@ -326,7 +327,7 @@ impl RemoteSpawn<'_> {
                 pid,
             };
             if let Some(id) = add_watcher(from.node, from.id, watch) {
-                s.proc().with_cold(|x| x.monitored_by.insert(id, w(None)));
+                s.proc().with_cold(|x| x.monitored_by.insert(ByAge(id), w(None)));
             }
         }
         if link {

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use kvik_heap::build::{next_ref_of, RefKind};
 use kvik_heap::OwnedTerm;
 use kvik_sync::{ReadBiasedLock, ReadGuard, WriteGuard};
 use kvik_term::{am, Atom};
@@ -150,7 +151,7 @@ impl Table {
             k => Store::Hash(LinearHash::new(k, options.keypos, stride)),
         };
         Table {
-            id: kvik_heap::build::next_ref(),
+            id: next_ref_of(RefKind::Magic),
             options,
             state: ReadBiasedLock::new(TableState {
                 store,

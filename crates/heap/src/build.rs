@@ -395,7 +395,7 @@ impl Heap {
     }
     /// A new reference that stands for a resource and keeps it alive.
     pub fn magic_ref(&self, r: MagicResource) -> Term<'_> {
-        self.magic_ref_of_numbers(next_ref(), r)
+        self.magic_ref_of_numbers(next_ref_of(RefKind::Magic), r)
     }
     /// The same with given numbers: many equal references may stand for one resource.
     pub fn magic_ref_of_numbers(&self, n: [u32; 3], r: MagicResource) -> Term<'_> {
@@ -561,11 +561,30 @@ kvik_state::vm_state! {
 pub fn begin_refs(first: u64) {
     REFS.store(first, Ordering::Relaxed);
 }
+/// What a reference stands for: nothing, a process, or a resource.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum RefKind {
+    Plain,
+    Alias,
+    Magic,
+}
 /// Three numbers that no other call returns: 18, 32 and 32 bits. The last two are those of a
-/// counter; the first, the only one that is hashed, repeats its low bits.
-pub fn next_ref() -> [u32; 3] {
+/// counter, with the kind in bits 18 and 19; the first, the only one that is hashed, repeats the low
+/// bits. So references are in the order in which they were made, but that some 262,144 of one kind
+/// come before those of the next, as in OTP.
+pub fn next_ref_of(kind: RefKind) -> [u32; 3] {
     let n = REFS.fetch_add(1, Ordering::Relaxed);
-    [(n & 0x3_FFFF) as u32, n as u32, (n >> 32) as u32]
+    let low = (n & 0x3_FFFF) as u32;
+    [low, low | (kind as u32) << 18 | ((n >> 18) as u32) << 20, (n >> 30) as u32]
+}
+/// A number that grows with each reference that is made, whatever its kind.
+#[inline]
+pub fn age_of_ref([_, low, high]: [u32; 3]) -> u64 {
+    u64::from(low & 0x3_FFFF) | u64::from(low >> 20) << 18 | u64::from(high) << 30
+}
+/// The same for a reference that stands for nothing.
+pub fn next_ref() -> [u32; 3] {
+    next_ref_of(RefKind::Plain)
 }
 fn ref_words(n: [u32; 3]) -> [u64; 2] {
     [n[0] as u64 | (n[1] as u64) << 32, n[2] as u64]
@@ -614,6 +633,12 @@ mod tests {
         let counted = |r: &[u32; 3]| u64::from(r[1]) | u64::from(r[2]) << 32;
         assert!(all.windows(2).all(|w| counted(&w[0]) < counted(&w[1])));
         assert!(all.iter().all(|r| r[0] == r[1] & 0x3_FFFF));
+        begin_refs(1 << 40);
+        let later = [RefKind::Magic, RefKind::Alias, RefKind::Plain].map(next_ref_of);
+        assert!(later.windows(2).all(|w| counted(&w[0]) > counted(&w[1])));
+        assert!(later.iter().all(|r| counted(r) > counted(&all[999])));
+        assert_eq!(later.map(|r| r[0]), [0, 1, 2]);
+        assert_eq!(later.map(age_of_ref), [1 << 40, (1 << 40) + 1, (1 << 40) + 2]);
     }
 
     #[test]

@@ -55,8 +55,10 @@ pub(crate) fn entry(at: usize) -> Option<bool> {
     action(at).map(|a| matches!(a, EntryAction::Divert))
 }
 
-/// The number of changes to the table of any VM. Addresses differ between VMs.
-static CHANGES: AtomicU64 = AtomicU64::new(1);
+kvik_state::vm_state! {
+    /// The number of changes to the table.
+    static CHANGES: AtomicU64 = AtomicU64::new(1);
+}
 
 /// What a thread found out last of the breakpoint at an entry.
 struct Remembered {

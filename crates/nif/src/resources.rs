@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::Weak;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use kvik_heap::build::next_ref;
+use kvik_heap::build::{next_ref_of, RefKind};
 use kvik_heap::{BinRef, Heap};
 use kvik_proc::signal::{self, Control};
 use kvik_proc::RefId;
@@ -127,7 +127,7 @@ pub extern "C" fn enif_alloc_resource(ty: TypePtr, size: usize) -> ResourcePtr {
     }
     ty.live.fetch_add(1, Ordering::AcqRel);
     let watching = Mutex::default();
-    let numbers = next_ref();
+    let numbers = next_ref_of(RefKind::Magic);
     let r = Arc::new(NifResource { ty, memory, size, numbers, watching, destroyed: false });
     r.point_to_self();
     let at = r.data();

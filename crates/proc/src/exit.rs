@@ -15,7 +15,7 @@ use crate::links_monitors::LinkState;
 use crate::process::{flag, table, RunToken};
 use crate::seq_trace_types::Parting;
 use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable};
-use crate::signal_types::{Control, Signal};
+use crate::signal_types::{ByAge, Control, Signal};
 use crate::system_tasks::Dropped;
 use crate::{clock, logger, node, registry, tracing_on, Proc};
 
@@ -179,7 +179,7 @@ impl ExitProgress {
             crate::signal_handlers::send_demonitor(*pid, id, &m.target);
         } else if let Some((other, _)) = x.rare.as_mut().and_then(|r| r.suspending.pop_first()) {
             crate::signal_handlers::resume(other, *pid);
-        } else if let Some((id, m)) = x.monitored_by.pop_first() {
+        } else if let Some((ByAge(id), m)) = x.monitored_by.pop_first() {
             send_down(m.pid, *pid, id, reason.clone());
         } else {
             let token = |r: crate::RemotePid| seq.as_mut()?.next(r.owned().term(), reason.term());

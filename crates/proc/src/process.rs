@@ -21,7 +21,7 @@ use crate::relation_tree::RelationTree;
 use crate::remote_types::RemotePid;
 use crate::saved_calls::SavedCalls;
 use crate::seq_trace_types::SeqTraceCounters;
-use crate::signal_types::{RefId, Signal};
+use crate::signal_types::{ByAge, RefId, Signal};
 use crate::small_map::SmallMap;
 use crate::system_tasks::SysTasks;
 
@@ -188,7 +188,7 @@ pub struct ColdFields {
     /// By [`Link::key`].
     pub links: RelationTree<u64, Link>,
     pub monitoring: RelationTree<RefId, Monitoring>,
-    pub monitored_by: SmallMap<RefId, MonitoredBy>,
+    pub monitored_by: SmallMap<ByAge, MonitoredBy>,
     /// Aliases in use, with whether the first reply ends them.
     pub aliases: SmallMap<RefId, bool>,
     pub exit_reason: Option<OwnedTerm>,

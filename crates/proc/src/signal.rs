@@ -8,7 +8,7 @@ use kvik_term::{am, Term};
 use crate::message_queue::Accepted;
 use crate::process::{flag, table, Priority, Pushed, RunToken, Task};
 use crate::signal_types::MonitorSignal;
-pub use crate::signal_types::{Closure, Control, RefId, Signal};
+pub use crate::signal_types::{ByAge, Closure, Control, RefId, Signal};
 use crate::system_tasks::SysTask;
 use crate::trace::bit;
 use crate::{sched, tracing_on, Proc};

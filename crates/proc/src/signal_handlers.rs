@@ -10,7 +10,7 @@ use crate::links_monitors::{
 use crate::process::{flag, table, ColdFields};
 use crate::remote::{tell, RemoteSignal};
 use crate::signal::{control, message, monitor_signal, send_to_peer, try_control, undeliverable};
-use crate::signal_types::{Control, MonitorSignal, RefId, Signal};
+use crate::signal_types::{ByAge, Control, MonitorSignal, RefId, Signal};
 use crate::trace::bit;
 use crate::{sched, Proc};
 
@@ -81,11 +81,11 @@ impl Proc {
     fn monitor_signal(&self, m: MonitorSignal) {
         match m {
             MonitorSignal::Begin { from, id, name } => self.with_cold(|x| {
-                x.monitored_by.insert(id, MonitoredBy { pid: from, name });
+                x.monitored_by.insert(ByAge(id), MonitoredBy { pid: from, name });
             }),
             MonitorSignal::End { id } => {
                 if let Some(x) = self.extra.borrow_mut().get_mut() {
-                    x.monitored_by.remove(&id);
+                    x.monitored_by.remove(&ByAge(id));
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Signal types: everything that one process (or port, or timer) can send another. Delivery is in
 //! `signal.rs`.
 
+use kvik_heap::build::{next_ref_of, RefKind};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::object::LocalRef;
 use kvik_term::{Atom, Term};
@@ -11,13 +12,30 @@ use crate::Proc;
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RefId(pub [u32; 3]);
 
-/// The order in which they were made, which is that of references as terms.
+/// The order of references as terms.
 impl Ord for RefId {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.0.iter().rev().cmp(other.0.iter().rev())
     }
 }
 impl PartialOrd for RefId {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The same in the order in which references were made, whatever they stand for: a process tells
+/// those that monitor it in that order.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub struct ByAge(pub RefId);
+
+impl Ord for ByAge {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let age = |r: &ByAge| kvik_heap::build::age_of_ref(r.0 .0);
+        age(self).cmp(&age(other))
+    }
+}
+impl PartialOrd for ByAge {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
@@ -32,7 +50,11 @@ impl RefId {
         t.as_local_ref().map(RefId::of)
     }
     pub fn next() -> RefId {
-        RefId(kvik_heap::build::next_ref())
+        RefId::next_for(false)
+    }
+    /// A new one for a reference that is an alias, or is none.
+    pub fn next_for(alias: bool) -> RefId {
+        RefId(next_ref_of(if alias { RefKind::Alias } else { RefKind::Plain }))
     }
     pub fn term(self, heap: &Heap) -> Term<'_> {
         heap.ref_of_numbers(self.0)

@@ -10,7 +10,7 @@ use crate::links_monitors::{
     AliasKind, Link, LinkState, MonitorOptions, MonitoredBy, Monitoring, Target,
 };
 use crate::process::{flag, table, Priority, RunToken, Shared, Task};
-use crate::signal_types::RefId;
+use crate::signal_types::{ByAge, RefId};
 use crate::{sched, Proc, RemotePid};
 
 pub struct SpawnOptions {
@@ -170,7 +170,8 @@ pub fn spawn_with(
     } else {
         p.heap.set_root(Root::GroupLeader, p.self_pid());
     }
-    let id = o.request.as_ref().map(|_| RefId::next());
+    let has_alias = o.monitor.as_ref().is_some_and(|m| m.alias.is_some());
+    let id = o.request.as_ref().map(|_| RefId::next_for(has_alias));
     if let (Some(parent), Some(r), Some(id)) = (parent, &o.request, id) {
         parent.seq_spawn(p, id.0, r, (m, f, arity), given);
     }
@@ -230,7 +231,7 @@ fn relate(parent: &Proc, p: &Proc, o: &mut SpawnOptions, id: Option<RefId>) -> O
         parent.prioritize_link(b, o.priority_link);
     }
     let MonitorOptions { tag, alias, priority } = o.monitor.take()?;
-    let id = id.unwrap_or_else(RefId::next);
+    let id = id.unwrap_or_else(|| RefId::next_for(alias.is_some()));
     let target = Target::Process(p.pid());
     parent.with_cold(|x| {
         if let Some(kind) = alias {
@@ -241,7 +242,9 @@ fn relate(parent: &Proc, p: &Proc, o: &mut SpawnOptions, id: Option<RefId>) -> O
     if priority {
         parent.prioritize_monitor(id);
     }
-    p.with_cold(|x| x.monitored_by.insert(id, MonitoredBy { pid: parent.pid(), name: None }));
+    p.with_cold(|x| {
+        x.monitored_by.insert(ByAge(id), MonitoredBy { pid: parent.pid(), name: None })
+    });
     Some(id)
 }
 

@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use kvik_heap::build::next_ref;
+use kvik_heap::build::{next_ref_of, RefKind};
 use kvik_heap::{Heap, MagicResource, OwnedTerm};
 use kvik_port::select::{self, EventMask};
 use kvik_proc::signal::post;
@@ -135,7 +135,7 @@ impl Socket {
                 file: None,
                 borrowed,
             }),
-            reference: next_ref(),
+            reference: next_ref_of(RefKind::Magic),
             me: me.clone(),
             natives: natives(),
             domain,

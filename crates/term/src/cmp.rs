@@ -490,12 +490,14 @@ fn ports(x: PortTerm<'_>, y: PortTerm<'_>) -> Ordering {
 
 fn refs(x: Ref<'_>, y: Ref<'_>) -> Ordering {
     if let (Ref::Local(x), Ref::Local(y)) = (x, y) {
-        let ([a, b, c], [k, l, m]) = (x.numbers(), y.numbers());
-        return (c, b, a).cmp(&(m, l, k));
+        if !(x.is_longer() || y.is_longer()) {
+            let ([a, b, c], [k, l, m]) = (x.numbers(), y.numbers());
+            return (c, b, a).cmp(&(m, l, k));
+        }
     }
     fn numbers(r: Ref<'_>) -> (Vec<u32>, Option<Ext<'_>>) {
         match r {
-            Ref::Local(l) => (l.numbers().to_vec(), None),
+            Ref::Local(l) => (l.written_numbers(), None),
             Ref::External(e) => (e.ref_numbers(), Some(e)),
         }
     }

@@ -312,10 +312,16 @@ impl<'h> LocalRef<'h> {
     /// The numbers with which it is written out, as bytes or text.
     pub fn written_numbers(self) -> Vec<u32> {
         let mut all = self.numbers().to_vec();
-        if kvik_release::current().writes_alias_pids() {
+        if self.is_longer() {
             all.extend(self.alias_pid().into_iter().flat_map(|pid| [pid, 0]));
         }
         all
+    }
+    /// Whether it is written, and compared, with more than three numbers.
+    #[inline]
+    pub fn is_longer(self) -> bool {
+        let alias = header_subtag(self.at(0)) == REF && header_words(self.at(0)) == 3;
+        alias && kvik_release::current().writes_alias_pids()
     }
     pub fn is_magic(self) -> bool {
         header_subtag(self.at(0)) == MAGIC_REF

@@ -152,7 +152,7 @@ pub fn details(p: &Proc) -> Value {
         [
             some(linked.map(|l| show(l.peer))),
             some(x.monitoring.values().map(|m| target(&m.target))),
-            some(x.monitored_by.iter().map(|(id, m)| watcher(&h, id, m))),
+            some(x.monitored_by.iter().map(|(id, m)| watcher(&h, &id.0, m))),
         ]
     });
     let [links, monitors, watchers] = relations.unwrap_or_default();

@@ -355,8 +355,9 @@ fn relations(p: &Proc) -> Vec<String> {
             Some(format!("{{to,{},{}}}", target(&h, &m.target)?, reference(id)))
         });
         let by = x.monitored_by.iter().filter(|(_, m)| m.pid < ABROAD);
-        let by = by
-            .map(|(id, m)| format!("{{from,{},{}}}", show(Term::local_pid(m.pid)), reference(id)));
+        let by = by.map(|(id, m)| {
+            format!("{{from,{},{}}}", show(Term::local_pid(m.pid)), reference(&id.0))
+        });
         links.chain(to).chain(by).collect()
     })
     .unwrap_or_default()

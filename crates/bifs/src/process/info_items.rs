@@ -8,8 +8,9 @@ use kvik_proc::hooks::hooks;
 use kvik_proc::limits::MaxHeap;
 use kvik_proc::links_monitors::{LinkState, MonitoredBy, Target};
 use kvik_proc::process::flag;
+use kvik_proc::signal::ByAge;
 use kvik_proc::signal::{LIBRARY, WATCHERS};
-use kvik_proc::{Proc, RefId, ABROAD};
+use kvik_proc::{Proc, ABROAD};
 use kvik_release::Span;
 use kvik_term::{am, Atom, Term};
 
@@ -282,7 +283,7 @@ fn monitors<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
 fn watchers<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     let mut all: Vec<Term<'h>> = p
         .cold(|x| {
-            let watcher = |(id, m): (&RefId, &MonitoredBy)| match m.pid {
+            let watcher = |(ByAge(id), m): (&ByAge, &MonitoredBy)| match m.pid {
                 LIBRARY => WATCHERS.get().and_then(|w| (w.resource)(h, *id)),
                 ABROAD => (hooks().node.watcher)(h, *id),
                 pid => Some(Term::local_pid(pid)),

@@ -149,7 +149,7 @@ fn start<'h>(
     target: Target,
     MonitorOptions { tag, alias, priority }: MonitorOptions,
 ) -> Term<'h> {
-    let id = RefId::next();
+    let id = RefId::next_for(alias.is_some());
     // A process that monitors itself only gets the reference: no monitor, and no alias either, as
     // in OTP.
     let own = match &target {
@@ -247,7 +247,7 @@ fn demonitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn new_alias<'h>(p: &'h Proc, once: bool, priority: bool) -> Term<'h> {
-    let id = RefId::next();
+    let id = RefId::next_for(true);
     if priority {
         p.prioritize_alias(id);
     }
