@@ -220,14 +220,13 @@ pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
 #[inline]
 pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
     sched::flush_monitor_to(pid);
-    let mut left = Some(c);
-    {
+    let left = {
         let guard = pin();
-        match table().get_any(pid, &guard) {
-            Some(task) => reach(task, |p| p.control_early(&mut left)),
-            None => return left.map_or(Ok(()), Err),
-        };
-    }
+        let Some(task) = table().get_any(pid, &guard) else { return Err(c) };
+        let mut left = Some(c);
+        reach(task, |p| p.control_early(&mut left));
+        left
+    };
     let Some(c) = left else { return Ok(()) };
     match try_deliver(pid, Signal::Control(Box::new(c))) {
         Err(Signal::Control(c)) => Err(*c),
@@ -238,21 +237,15 @@ pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
 /// handle the signal at once, if nothing is in the inbox before it. `None`: it must go there too.
 #[inline]
 fn reach<A>(task: &Task, f: impl FnOnce(&Proc) -> A) -> Option<A> {
-    let signal = |p: &Proc| {
-        p.set_flag(flag::SIGNALLED, true);
-        f(p)
-    };
     let Some(run_token) = sched::take_unparked(task).or_else(|| task.unpark()) else {
-        return sched::with_queued(task, signal);
+        return sched::with_queued(task, |p| {
+            p.set_flag(flag::SIGNALLED, true);
+            f(p)
+        });
     };
     let p = run_token.private();
-    let handled = match task.has_items() {
-        true => {
-            p.set_flag(flag::SIGNALLED, true);
-            None
-        }
-        false => Some(signal(p)),
-    };
+    p.set_flag(flag::SIGNALLED, true);
+    let handled = (!task.has_items()).then(|| f(p));
     woken(run_token);
     handled
 }

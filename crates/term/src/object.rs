@@ -320,8 +320,7 @@ impl<'h> LocalRef<'h> {
     /// Whether it is written, and compared, with more than three numbers.
     #[inline]
     pub fn is_longer(self) -> bool {
-        let alias = header_subtag(self.at(0)) == REF && header_words(self.at(0)) == 3;
-        alias && kvik_release::current().writes_alias_pids()
+        self.alias_pid().is_some() && kvik_release::current().writes_alias_pids()
     }
     pub fn is_magic(self) -> bool {
         header_subtag(self.at(0)) == MAGIC_REF

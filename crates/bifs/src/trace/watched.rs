@@ -186,20 +186,23 @@ impl TracedFunction {
         all.retain(|w| !w.what().is_idle());
         self.with(all)
     }
+    fn any(&self, f: fn(&TraceSettings) -> bool) -> bool {
+        self.watches.iter().any(|w| f(&w.what()))
+    }
     fn entry_action(&self) -> EntryAction {
-        let any = |f: fn(&TraceSettings) -> bool| self.watches.iter().any(|w| f(&w.what()));
         let mut counting = self.watches.iter().filter(|w| w.what().counts == CounterSwitch::On);
         let counter = counting.next().map(|w| w.count.clone());
         match counting.next() {
-            _ if any(|w| w.debug) => EntryAction::Divert,
-            None if !any(TraceSettings::concerns_untraced) => EntryAction::ReportTraced(counter),
+            _ if self.any(|w| w.debug) => EntryAction::Divert,
+            None if !self.any(TraceSettings::concerns_untraced) => {
+                EntryAction::ReportTraced(counter)
+            }
             _ => EntryAction::Report,
         }
     }
     /// Sets the breakpoints that the settings need, and clears the others.
     fn apply(&self) {
-        let any = |f: fn(&TraceSettings) -> bool| self.watches.iter().any(|w| f(&w.what()));
-        let inside = any(TraceSettings::inside);
+        let inside = self.any(TraceSettings::inside);
         if let Some(at) = self.entry {
             if inside {
                 breakpoints::set_entry(at, self.entry_action());
@@ -208,7 +211,7 @@ impl TracedFunction {
             }
         }
         if let Some(e) = self.export {
-            let outside = any(|w| w.call.is_some() && w.global);
+            let outside = self.any(|w| w.call.is_some() && w.global);
             if outside || inside && self.entry.is_none() {
                 breakpoints::set_export(e);
             } else {
