@@ -174,15 +174,19 @@ fn finish_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         true => am::ok.into(),
         false => pair(p, am::on_load, p.heap.list(&waiting)),
     };
+    loaded_code(p, replaces, answer)
+}
+
+/// Answers that code is loaded. Where it replaces other code, time slices under way come first: a
+/// process whose slice ended at the entry of a function is in the old code until its next one, and
+/// a purge that comes at once would end it. OTP waits with every load.
+fn loaded_code<'h>(p: &'h Proc, replaces: bool, answer: Term<'h>) -> BifResult<'h> {
     match replaces {
         true => Err(crate::process::after_slices::<Replaced>(p, answer)),
         false => Ok(answer),
     }
 }
 
-/// Where code is replaced, its loading waits for the time slices under way: a process whose slice
-/// ended at the entry of a function is in the old code until its next one, and a purge that comes at
-/// once would end it. OTP waits with every load.
 enum Replaced {}
 impl SuspendedState for Replaced {
     type In<'h> = Term<'h>;
@@ -198,6 +202,9 @@ fn call_on_load_function<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn finish_after_on_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if let Some(answer) = p.resumed::<Replaced>() {
+        return Ok(answer);
+    }
     let (Some(name), Some(keep)) = (a[0].as_atom(), a[1].as_bool()) else {
         return Err(p.badarg());
     };
@@ -207,10 +214,10 @@ fn finish_after_on_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if keep {
         module::enable(name);
         crate::trace::changed(name, true);
-    } else {
-        // The purger asks for `prepare_on_load` next.
-        module::fail(name);
+        return loaded_code(p, module::old(name).is_some(), am::true_.into());
     }
+    // The purger asks for `prepare_on_load` next.
+    module::fail(name);
     Ok(am::true_.into())
 }
 

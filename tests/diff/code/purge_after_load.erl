@@ -6,13 +6,17 @@
 %% asked is a matter of time on OTP too, so a few rounds of 20 may fail.
 main() ->
     [t:p({Which, lists:foldl(fun(_, N) -> N + lives(Which) end, 0, lists:seq(1, 20)) >= 15}) || Which <- [in_module, caller]],
-    t:p({local, lives(local)}).
+    [t:p({on_load, Which, lists:foldl(fun(_, N) -> N + lives(Which, [on_load]) end, 0, lists:seq(1, 20)) >= 15}) || Which <- [in_module, caller]],
+    t:p({local, lives(local)}),
+    t:p({on_load, local, lives(local, [on_load])}).
 
-lives(Which) ->
-    {module, purged} = load(1),
+lives(Which) -> lives(Which, []).
+
+lives(Which, OnLoad) ->
+    {module, purged} = load(1, OnLoad),
     {P, M} = spawn_monitor(fun() -> run(Which) end),
     await_calls(P),
-    {module, purged} = load(2),
+    {module, purged} = load(2, OnLoad),
     code:purge(purged),
     receive
         {'DOWN', M, process, P, killed} -> 0
@@ -37,17 +41,19 @@ await_calls(P) ->
         _ -> await_calls(P)
     end.
 
-load(Version) ->
+load(Version, OnLoad) ->
     code:purge(purged),
-    code:load_binary(purged, "purged.erl", code(Version)).
+    code:load_binary(purged, "purged.erl", code(Version, OnLoad)).
 
-code(Version) ->
+code(Version, OnLoad) ->
     Forms =
         [{attribute, 1, module, purged},
-         {attribute, 1, export, [{version, 0}, {exported, 1}, {local, 1}]},
-         {function, 1, version, 0, [{clause, 1, [], [], [{integer, 1, Version}]}]},
+         {attribute, 1, export, [{version, 0}, {exported, 1}, {local, 1}, {initialise, 0}]}]
+        ++ [{attribute, 1, on_load, {initialise, 0}} || on_load <- OnLoad] ++
+        [{function, 1, version, 0, [{clause, 1, [], [], [{integer, 1, Version}]}]},
          {function, 1, exported, 1, [{clause, 1, [{var, 1, 'N'}], [], [{call, 1, {remote, 1, {atom, 1, purged}, {atom, 1, exported}}, [next()]}]}]},
-         {function, 1, local, 1, [{clause, 1, [{var, 1, 'N'}], [], [{call, 1, {atom, 1, local}, [next()]}]}]}],
+         {function, 1, local, 1, [{clause, 1, [{var, 1, 'N'}], [], [{call, 1, {atom, 1, local}, [next()]}]}]},
+         {function, 1, initialise, 0, [{clause, 1, [], [], [{atom, 1, ok}]}]}],
     {ok, purged, Binary} = compile:forms(Forms, []),
     Binary.
 
