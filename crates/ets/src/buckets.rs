@@ -3,7 +3,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use crate::chain::Chain;
+use crate::chain::{self, Chain};
 
 /// Buckets of a block of memory, which is not one of OTP's segments: the first of those is smaller.
 const BLOCK: usize = 2048;
@@ -16,10 +16,10 @@ pub(crate) struct Buckets {
 impl Buckets {
     /// So many empty buckets.
     pub fn new(n: usize) -> Buckets {
-        let mut all = Buckets { blocks: Vec::new() };
-        all.blocks.push(Vec::with_capacity(n.min(BLOCK)));
-        (0..n).for_each(|_| all.push(None));
-        all
+        let block = |n| std::iter::repeat_with(|| None).take(n).collect();
+        let whole = (0..n / BLOCK).map(|_| block(BLOCK));
+        let rest = (n % BLOCK > 0 || n == 0).then(|| block(n % BLOCK));
+        Buckets { blocks: whole.chain(rest).collect() }
     }
     pub fn len(&self) -> usize {
         let last = self.blocks.last().map_or(0, Vec::len);
@@ -50,6 +50,30 @@ impl Buckets {
             self.blocks.pop();
         }
         b
+    }
+    /// Removes so many buckets at the end; how many rows went with them.
+    pub fn cut(&mut self, mut n: usize) -> usize {
+        let mut rows = 0;
+        while let Some(last) = self.blocks.last_mut().filter(|_| n > 0) {
+            let from = last.len().saturating_sub(n);
+            n -= last.len() - from;
+            rows += last.drain(from..).flatten().map(|r| chain::rows(&Some(r)).count()).sum::<usize>();
+            if last.is_empty() {
+                self.blocks.pop();
+            }
+        }
+        rows
+    }
+    /// The first bucket from `i` on that has rows.
+    pub fn used_from(&self, i: usize) -> Option<usize> {
+        let mut skip = i % BLOCK;
+        for (n, block) in self.blocks.iter().enumerate().skip(i / BLOCK) {
+            if let Some(at) = block.iter().skip(skip).position(Option::is_some) {
+                return Some(n * BLOCK + skip + at);
+            }
+            skip = 0;
+        }
+        None
     }
     pub fn iter(&self) -> impl Iterator<Item = &Chain> {
         self.blocks.iter().flatten()
@@ -91,7 +115,13 @@ mod tests {
             all.push(None);
             assert_eq!(all.len(), n + 1);
         }
+        assert_eq!((all.used_from(0), all.used_from(2 * BLOCK)), (None, None));
         assert!(all[2 * BLOCK].is_none() && all.get(2 * BLOCK + 1).is_none());
         assert_eq!(all.iter_mut().count(), 2 * BLOCK + 1);
+        assert_eq!((all.cut(BLOCK + 3), all.len()), (0, BLOCK - 2));
+        assert_eq!((all.cut(BLOCK), all.len()), (0, 0));
+        for n in [0, 1, BLOCK, BLOCK + 1] {
+            assert_eq!(Buckets::new(n).len(), n);
+        }
     }
 }

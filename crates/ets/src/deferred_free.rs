@@ -3,7 +3,6 @@
 use std::collections::btree_set;
 
 use crate::buckets::Buckets;
-use crate::chain;
 use crate::cooperative::STEPS_PER_REDUCTION;
 use crate::linear_hash::{FIRST, SEGMENT};
 use crate::tree::TreeRow;
@@ -35,9 +34,7 @@ impl DeferredFree {
                 Rest::Buckets(all) => {
                     let beyond = all.len().saturating_sub(FIRST);
                     let n = if beyond == 0 { all.len() } else { (beyond - 1) % SEGMENT + 1 };
-                    let objects: usize =
-                        (0..n).map_while(|_| all.pop()).map(|b| chain::rows(&b).count()).sum();
-                    SEGMENT_COST + objects
+                    SEGMENT_COST + all.cut(n)
                 }
                 Rest::Rows(all) => match all.next() {
                     Some(_) => 1,

@@ -3,31 +3,12 @@
 //! for atoms and pids inside other terms depend on its table indexes.)
 
 use kvik_release::KeyHash;
-use kvik_term::{hash, Atom, Term};
-
-/// An atom's hash depends on its name.
-fn atom(a: Atom) -> u32 {
-    let mut h = 0u32;
-    for c in a.name().chars() {
-        let mut utf8 = [0; 4];
-        let mut step = |v: u32| {
-            h = (h << 4).wrapping_add(v);
-            let g = h & 0xf000_0000;
-            h ^= g >> 24;
-            h ^= g;
-        };
-        match u8::try_from(c as u32) {
-            Ok(b) => step(b as u32),
-            Err(_) => c.encode_utf8(&mut utf8).bytes().for_each(|b| step(b as u32)),
-        }
-    }
-    h
-}
+use kvik_term::{hash, Term};
 
 /// The hash of a key: 31 bits.
 pub fn of_key(t: Term<'_>) -> u32 {
     let h = match t.as_atom() {
-        Some(a) => u64::from(atom(a)),
+        Some(a) => u64::from(a.name_hash()),
         None => hash::of_key(t),
     };
     // Tables do not use the lowest bit in releases with native records.

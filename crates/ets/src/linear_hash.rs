@@ -424,15 +424,23 @@ impl LinearHash {
     pub fn bucket_len(&self, i: usize) -> usize {
         self.buckets.get(i).map_or(0, |b| chain::rows(b).count())
     }
-    pub fn bucket_of(&self, key: Term<'_>) -> usize {
-        self.index(hash::of_key(key))
+    /// The bucket that has live objects of a key.
+    pub fn bucket_with(&self, key: Term<'_>) -> Option<usize> {
+        let key = self.sought(key);
+        let b = self.index(key.hash);
+        let mut rows = chain::rows(&self.buckets[b]);
+        rows.any(|r| key.is_of(r) && !r.is_dead()).then_some(b)
     }
     fn first_from(&self, mut b: Option<usize>, dead: bool) -> Option<Term<'_>> {
         while let Some(i) = b {
-            if let Some(r) = chain::rows(self.buckets.get(i)?).find(|r| dead || !r.is_dead()) {
+            let mut from = i;
+            if self.stride == 1 {
+                from = self.buckets.used_from(i)?;
+            }
+            if let Some(r) = chain::rows(self.buckets.get(from)?).find(|r| dead || !r.is_dead()) {
                 return Some(key_of(r.object(), self.keypos));
             }
-            b = self.next_bucket(i);
+            b = self.next_bucket(from);
         }
         None
     }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use kvik_heap::Heap;
 use kvik_term::{cmp, map, Map, Term, View};
+use smallvec::{smallvec, SmallVec};
 
 /// `=:=`
 #[inline]
@@ -38,11 +39,11 @@ pub fn wild(t: Term<'_>) -> Option<Wild> {
     if a == kvik_term::am::underscore {
         return Some(Wild::Any);
     }
-    let digits = a.name().strip_prefix('$')?;
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+    let (b'$', digits) = a.name().as_bytes().split_first()? else { return None };
+    if digits.is_empty() || !digits.iter().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    digits.parse().ok().map(Wild::Var)
+    a.name()[1..].parse().ok().map(Wild::Var)
 }
 
 pub fn variable(t: Term<'_>) -> Option<u32> {
@@ -54,7 +55,7 @@ pub fn variable(t: Term<'_>) -> Option<u32> {
 
 /// Whether the term contains a variable or `'_'`, or else may match several keys.
 pub fn has_wild(t: Term<'_>) -> bool {
-    let mut todo = vec![t];
+    let mut todo: SmallVec<[Term<'_>; 16]> = smallvec![t];
     while let Some(mut t) = todo.pop() {
         while let Some(c) = t.as_cons() {
             todo.push(c.head());

@@ -52,6 +52,15 @@ impl Store {
             Store::Tree(t) => t.get_owned(key).map(|o| heap.copy_owned(o)),
         }
     }
+    /// Copies of a key's objects as a list, oldest first.
+    pub fn copy_all<'h>(&self, key: Term<'_>, heap: &'h Heap) -> Term<'h> {
+        match self {
+            Store::Hash(h) => h.get(key).fold(Term::NIL, |l, r| heap.cons(heap.copy_row(r), l)),
+            Store::Tree(_) => {
+                self.copy_one(key, heap).map_or(Term::NIL, |o| heap.cons(o, Term::NIL))
+            }
+        }
+    }
     /// Replaces one immediate by another in a key's only object in a `set` or `ordered_set`; `None`
     /// if that does not suffice.
     pub fn change<'s>(

@@ -37,6 +37,8 @@ struct Name {
     first: u64,
     /// Its rank in the order of keys; 0 if it has none yet.
     rank: AtomicU32,
+    /// Its hash; 0 if nothing has asked for it yet.
+    hash: AtomicU32,
 }
 
 type Index = HashMap<&'static str, u32>;
@@ -145,8 +147,8 @@ impl Table {
         for (to, b) in first.iter_mut().zip(name.bytes()) {
             *to = b;
         }
-        let rank = AtomicU32::new(0);
-        let _ = entry.set(Name { text: name, first: u64::from_be_bytes(first), rank });
+        let (rank, hash) = (AtomicU32::new(0), AtomicU32::new(0));
+        let _ = entry.set(Name { text: name, first: u64::from_be_bytes(first), rank, hash });
     }
 
     #[inline]
@@ -256,6 +258,25 @@ pub fn keys_are_by_rank() -> bool {
     table().by_rank
 }
 
+/// Of the name's characters: Latin-1 characters as one byte each, others as they are in UTF-8.
+#[cold]
+fn hashpjw(name: &str) -> u32 {
+    let mut h = 0u32;
+    let mut step = |byte: u8| {
+        h = (h << 4).wrapping_add(u32::from(byte));
+        let g = h & 0xF000_0000;
+        h ^= g >> 24;
+        h ^= g;
+    };
+    for c in name.chars() {
+        match u8::try_from(c as u32) {
+            Ok(byte) => step(byte),
+            Err(_) => c.encode_utf8(&mut [0; 4]).bytes().for_each(&mut step),
+        }
+    }
+    h
+}
+
 impl Atom {
     /// The atom with this name, made if there is none.
     pub fn intern(name: &str) -> Result<Atom, AtomError> {
@@ -313,6 +334,19 @@ impl Atom {
     #[inline]
     fn entry(self) -> Option<&'static Name> {
         table().entry(self)
+    }
+    /// The hash of the name, which `phash2` gives for the atom, and which OTP's tables use.
+    #[inline]
+    pub fn name_hash(self) -> u32 {
+        let Some(entry) = self.entry() else { return 0 };
+        match entry.hash.load(Ordering::Relaxed) {
+            0 => {
+                let hash = hashpjw(entry.text);
+                entry.hash.store(hash, Ordering::Relaxed);
+                hash
+            }
+            hash => hash,
+        }
     }
     /// Compares the names.
     #[inline]

@@ -5,29 +5,6 @@
 use crate::hash::{block, k, two, BlockHash};
 use crate::{map, Atom, Bits, Ext, Fun, PidTerm, PortTerm, Ref, Term, Tuple, View};
 
-/// An atom's hash: `hashpjw` over its name, Latin-1 characters as one byte each.
-pub fn atom_hash(a: Atom) -> u32 {
-    let name = a.name().as_bytes();
-    let (mut i, mut h) = (0, 0u32);
-    while let Some(&b) = name.get(i) {
-        i += 1;
-        let mut v = b;
-        if let Some(&next) = name.get(i) {
-            if b & 0xFE == 0xC2 && next & 0xC0 == 0x80 {
-                v = b << 6 | next & 0x3F;
-                i += 1;
-            }
-        }
-        h = (h << 4).wrapping_add(v as u32);
-        let g = h & 0xF000_0000;
-        if g != 0 {
-            h ^= g >> 24;
-            h ^= g;
-        }
-    }
-    h
-}
-
 enum Task<'h> {
     Term(Term<'h>),
     /// The rest of a list after a run of bytes.
@@ -74,8 +51,8 @@ pub fn phash2_of_small(t: Term<'_>) -> Option<u32> {
 pub fn phash2_of_atoms(elements: &[Atom]) -> u32 {
     let first = two(0, elements.len() as u32, 0, k(9));
     elements.iter().fold(first, |hash, a| match hash {
-        0 => atom_hash(*a),
-        _ => two(hash, atom_hash(*a), 0, k(3)),
+        0 => a.name_hash(),
+        _ => two(hash, a.name_hash(), 0, k(3)),
     })
 }
 
@@ -184,8 +161,8 @@ fn with_last_bits(hash: u32, b: Bits<'_>, bytes: &[u8]) -> u32 {
 fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
     match t.view() {
         View::Small(i) => small(i, hash),
-        View::Atom(a) if hash == 0 => atom_hash(a),
-        View::Atom(a) => two(hash, atom_hash(a), 0, k(3)),
+        View::Atom(a) if hash == 0 => a.name_hash(),
+        View::Atom(a) => two(hash, a.name_hash(), 0, k(3)),
         View::Nil if hash == 0 => 3_468_870_702,
         View::Nil => two(hash, NIL_KIND, 0, k(2)),
         View::Cons(_) => list(t, hash, todo).0,
@@ -269,12 +246,12 @@ fn bits(b: Bits<'_>, hash: u32) -> u32 {
 fn fun<'h>(f: Fun<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
     if let Some(e) = f.entry() {
         todo.extend(f.env().iter().rev().map(|t| Task::Term(*t)));
-        let h = two(hash, f.env().len() as u32, atom_hash(e.module), k(1));
+        let h = two(hash, f.env().len() as u32, e.module.name_hash(), k(1));
         return two(h, e.index, e.old_uniq, k(1));
     }
     let Some(e) = f.export() else { return hash };
-    let h = two(hash, e.arity, atom_hash(e.module), k(1));
-    two(h, atom_hash(e.function), 0, k(14))
+    let h = two(hash, e.arity, e.module.name_hash(), k(1));
+    two(h, e.function.name_hash(), 0, k(14))
 }
 
 fn first_number(r: Ref<'_>) -> u32 {
@@ -337,7 +314,7 @@ fn word(hash: u32, n: u32, prime: u32) -> u32 {
 fn old_one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Old<'h>>) -> u32 {
     match t.view() {
         View::Nil => step(hash, P[3], 1),
-        View::Atom(a) => step(hash, P[1], atom_hash(a)),
+        View::Atom(a) => step(hash, P[1], a.name_hash()),
         View::Small(i) => old_integer(&[i.unsigned_abs()], i < 0, hash),
         View::Big(b) => old_integer(b.digits(), b.is_negative(), hash),
         View::Bits(b) => old_bits(b, hash),
@@ -393,10 +370,10 @@ fn old_fun<'h>(f: Fun<'h>, hash: u32, todo: &mut Vec<Old<'h>>) -> u32 {
     if let Some(e) = f.entry() {
         todo.extend(f.env().iter().rev().map(|t| Old::Term(*t)));
         let h = step(hash, P[10], f.env().len() as u32);
-        return step(step(step(h, P[1], atom_hash(e.module)), P[2], e.index), P[2], e.old_uniq);
+        return step(step(step(h, P[1], e.module.name_hash()), P[2], e.index), P[2], e.old_uniq);
     }
     let Some(e) = f.export() else { return hash };
-    step(step(step(hash, P[11], e.arity), P[1], atom_hash(e.module)), P[1], atom_hash(e.function))
+    step(step(step(hash, P[11], e.arity), P[1], e.module.name_hash()), P[1], e.function.name_hash())
 }
 
 fn old_list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Vec<Old<'h>>) -> u32 {

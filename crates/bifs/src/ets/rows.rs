@@ -63,7 +63,7 @@ fn found<'h>(p: &'h Proc, t: &Table, s: &TableState, key: Term<'h>) -> Term<'h> 
             Some(o) => p.heap.cons(o, Term::NIL),
             None => Term::NIL,
         },
-        _ => copies(p, &s.store.get(key)),
+        _ => s.store.copy_all(key, &p.heap),
     }
 }
 
@@ -231,7 +231,7 @@ fn prev_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// `{Key, Objects}`, or the end of the table.
 fn with_objects<'h>(p: &'h Proc, s: &TableState, key: Option<Term<'_>>) -> BifResult<'h> {
     let Some(key) = key else { return Ok(am::dollar_end_of_table.into()) };
-    let objects = copies(p, &s.store.get(key));
+    let objects = s.store.copy_all(key, &p.heap);
     Ok(p.heap.tuple(&[p.heap.copy(key), objects]))
 }
 fn first_lookup_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

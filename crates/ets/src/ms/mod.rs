@@ -2,6 +2,7 @@
 //! terms. Tables use them here; tracing matches argument lists with them.
 
 mod compile;
+pub mod direct;
 mod guards;
 mod run;
 
