@@ -11,7 +11,7 @@ use kvik_term::{LocalRef, Term};
 
 use crate::Heap;
 
-pub use aliases::{forget as forget_alias, set_liveness};
+pub use aliases::{forget as forget_alias, forget_ended, set_sweep};
 
 /// Called when a reference is written out.
 pub fn remember(r: LocalRef<'_>) {

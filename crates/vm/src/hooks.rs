@@ -2,7 +2,6 @@
 
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
-use kvik_proc::process::table;
 use kvik_proc::{CurrentTask, ErrorClass, Proc, SliceEnd};
 use kvik_term::am;
 
@@ -20,7 +19,7 @@ pub fn install() {
         port: kvik_port::processes::HOOKS,
         node: kvik_dist::HOOKS,
     });
-    kvik_heap::written_refs::set_liveness(|pid| table().get(pid, &kvik_sync::pin()).is_some());
+    kvik_heap::written_refs::set_sweep(kvik_proc::process::sweep_aliases);
     kvik_etf::set_hooks(kvik_etf::EtfHooks {
         node: || (kvik_proc::node::name(), kvik_proc::node::creation()),
         export: |m, f, a| Some(kvik_code::staged_export(m, f, a as u32)),

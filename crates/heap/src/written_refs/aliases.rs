@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
-/// Number of entries at which those of ended processes are first removed: an alias that is written
-/// out after its end is not removed by it.
+/// Number of entries at which the table is first swept: an alias that is written out after its end is
+/// not removed by it.
 const FIRST_SWEEP: usize = 1024;
 /// Number of counters by which the end of an alias mostly sees that it is not in the table.
 const COUNTERS: usize = 4096;
@@ -21,12 +21,15 @@ kvik_state::vm_state! {
     static TABLE: OnceLock<Mutex<Table>> = OnceLock::new();
     /// How many entries there are with numbers that select the counter.
     static COUNTS: [AtomicU32; COUNTERS] = [const { AtomicU32::new(0) }; COUNTERS];
-    static IS_ALIVE: OnceLock<fn(u32) -> bool> = OnceLock::new();
+    static SWEEP: OnceLock<Sweep> = OnceLock::new();
 }
 
-/// Sets the function that tells whether there is a process of that number.
-pub fn set_liveness(is_alive: fn(u32) -> bool) {
-    let _ = IS_ALIVE.set(is_alive);
+/// Has a process, by its number, [`forget_ended`] those of these aliases that it has not; all, if there
+/// is no such process.
+pub type Sweep = fn(u32, Vec<[u32; 3]>);
+
+pub fn set_sweep(sweep: Sweep) {
+    let _ = SWEEP.set(sweep);
 }
 
 fn table() -> MutexGuard<'static, Table> {
@@ -40,21 +43,29 @@ fn count(numbers: [u32; 3]) -> &'static AtomicU32 {
 
 pub(super) fn remember(numbers: [u32; 3], pid: u32) {
     let mut table = table();
-    if table.all.insert(numbers, pid).is_none() {
-        count(numbers).fetch_add(1, Relaxed);
-        if table.all.len() >= table.sweep_at {
-            sweep(&mut table);
-        }
+    if table.all.insert(numbers, pid).is_some() {
+        return;
+    }
+    count(numbers).fetch_add(1, Relaxed);
+    if table.all.len() < table.sweep_at {
+        return;
+    }
+    // Until the processes have answered.
+    table.sweep_at *= 2;
+    let mut of: HashMap<u32, Vec<[u32; 3]>> = HashMap::new();
+    table.all.iter().for_each(|(numbers, pid)| of.entry(*pid).or_default().push(*numbers));
+    drop(table);
+    if let Some(sweep) = SWEEP.get() {
+        of.into_iter().for_each(|(pid, numbers)| sweep(pid, numbers));
     }
 }
-#[cold]
-fn sweep(table: &mut Table) {
-    if let Some(is_alive) = IS_ALIVE.get() {
-        table.all.retain(|numbers, pid| {
-            let alive = is_alive(*pid);
-            count(*numbers).fetch_sub(!alive as u32, Relaxed);
-            alive
-        });
+/// To be called for aliases that a sweep finds ended.
+pub fn forget_ended(all: impl Iterator<Item = [u32; 3]>) {
+    let mut table = table();
+    for numbers in all {
+        if table.all.remove(&numbers).is_some() {
+            count(numbers).fetch_sub(1, Relaxed);
+        }
     }
     table.sweep_at = FIRST_SWEEP.max(2 * table.all.len());
 }
@@ -84,9 +95,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_alias_leaves_the_table_with_its_end_or_that_of_its_process() {
+    fn an_alias_leaves_the_table_with_its_end_or_a_sweep() {
         kvik_state::Vm::new().enter(|| {
-            set_liveness(|pid| pid == 7);
+            // Process 7 has all of its aliases, process 6 none any more.
+            set_sweep(|pid, numbers| forget_ended(numbers.into_iter().filter(|_| pid != 7)));
             let n = |i: usize| [i as u32, 1, 2];
             (0..FIRST_SWEEP - 1).for_each(|i| remember(n(i), 6 + (i % 2) as u32));
             assert_eq!([find(n(0)), find(n(1)), find(n(FIRST_SWEEP))], [Some(6), Some(7), None]);
@@ -96,7 +108,10 @@ mod tests {
             (0..2).for_each(|_| remember(n(1), 7));
             remember(n(FIRST_SWEEP), 6);
             assert_eq!([find(n(0)), find(n(1)), find(n(FIRST_SWEEP))], [None, Some(7), None]);
+            (0..100 * FIRST_SWEEP).for_each(|i| remember([i as u32, 2, 2], 6));
+            assert!(table().all.len() < 2 * FIRST_SWEEP && table().sweep_at < 2 * FIRST_SWEEP);
             (0..FIRST_SWEEP).for_each(|i| forget(n(i)));
+            forget_ended((0..100 * FIRST_SWEEP).map(|i| [i as u32, 2, 2]));
             assert!(table().all.is_empty() && COUNTS.iter().all(|c| c.load(Relaxed) == 0));
         });
     }
