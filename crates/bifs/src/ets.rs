@@ -1,6 +1,7 @@
 //! Module `ets`: creating and deleting tables. Operations on objects, traversals and table
 //! information are in this folder.
 
+mod direct;
 mod info;
 mod insert;
 mod options;

@@ -3,13 +3,16 @@
 //! A replaced or erased pair is freed when no process holds any part of it: see `literals.rs`.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::{OnceLock, RwLock};
+use std::sync::OnceLock;
 
 use kvik_ets::{hash, order};
 use kvik_heap::{LiteralArea, SuspendedState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_sync::ReadBiasedLock;
+use kvik_term::mixed::Mixed;
 use kvik_term::{am, Term};
 
 use crate::literals;
@@ -35,7 +38,7 @@ const TABLE_BYTES: usize = 112;
 const PAIR_BYTES: usize = 16;
 
 struct Pairs {
-    by_hash: HashMap<u32, Vec<Pair>>,
+    by_hash: HashMap<u32, Vec<Pair>, BuildHasherDefault<Mixed>>,
     count: usize,
     words: usize,
     /// Table slots: at least twice the number of pairs.
@@ -44,15 +47,15 @@ struct Pairs {
 
 impl Default for Pairs {
     fn default() -> Pairs {
-        Pairs { by_hash: HashMap::new(), count: 0, words: 0, places: MIN_TABLE_SLOTS }
+        Pairs { by_hash: HashMap::default(), count: 0, words: 0, places: MIN_TABLE_SLOTS }
     }
 }
 
-fn pairs() -> &'static RwLock<Pairs> {
+fn pairs() -> &'static ReadBiasedLock<Pairs> {
     kvik_state::vm_state! {
-        static PAIRS: OnceLock<RwLock<Pairs>> = OnceLock::new();
+        static PAIRS: OnceLock<ReadBiasedLock<Pairs>> = OnceLock::new();
     }
-    PAIRS.get_or_init(RwLock::default)
+    PAIRS.get_or_init(|| ReadBiasedLock::new(Pairs::default()))
 }
 fn parts(pair: &Pair) -> Option<[Term<'_>; 2]> {
     pair.get(0)?.as_tuple_n::<2>()
@@ -111,7 +114,7 @@ fn retire(pair: Pair) {
 
 /// Slots of the table, used or not.
 pub(crate) fn buckets() -> usize {
-    pairs().read().unwrap_or_else(|e| e.into_inner()).places
+    pairs().read().places
 }
 
 kvik_state::vm_state! {
@@ -167,7 +170,7 @@ fn put<'h>(p: &'h Proc, a: &[Term<'h>], replaces: bool) -> BifResult<'h> {
     }
     let [key, value] = *a else { return Err(p.badarg()) };
     let change = Change::begin(p)?;
-    let mut all = pairs().write().unwrap_or_else(|e| e.into_inner());
+    let mut all = pairs().write();
     match all.get(key) {
         Some(old) if order::same(old, value) => return Ok(am::ok.into()),
         Some(_) if !replaces => return Err(p.badarg()),
@@ -182,21 +185,21 @@ fn put<'h>(p: &'h Proc, a: &[Term<'h>], replaces: bool) -> BifResult<'h> {
 }
 /// The value of a key, shared with the table.
 fn value<'h>(p: &'h Proc, key: Term<'_>) -> Option<Term<'h>> {
-    let all = pairs().read().unwrap_or_else(|e| e.into_inner());
+    let all = pairs().read();
     all.get(key).map(|v| p.heap.copy(v))
 }
 /// Visits all keys and values, or none if the table is locked: a dump may be written at any moment.
 pub(crate) fn each(mut f: impl FnMut(Term<'_>, Term<'_>)) {
-    let Ok(all) = pairs().try_read() else { return };
+    let Some(all) = pairs().try_read() else { return };
     all.by_hash.values().flatten().filter_map(parts).for_each(|[k, v]| f(k, v));
 }
 /// Visits the memory of all pairs.
 pub(crate) fn each_area(f: impl FnMut(&LiteralArea)) {
-    let all = pairs().read().unwrap_or_else(|e| e.into_inner());
+    let all = pairs().read();
     all.by_hash.values().flatten().for_each(f);
 }
 fn get_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    let all = pairs().read().unwrap_or_else(|e| e.into_inner());
+    let all = pairs().read();
     let pairs = all.by_hash.values().flatten().filter_map(parts);
     let list: Vec<Term<'h>> =
         pairs.map(|[k, v]| p.heap.tuple(&[p.heap.copy_all(k), p.heap.copy(v)])).collect();
@@ -217,18 +220,18 @@ fn erase_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     let [key] = *a else { return Err(p.badarg()) };
     let change = Change::begin(p)?;
-    let old = pairs().write().unwrap_or_else(|e| e.into_inner()).erase(key);
+    let old = pairs().write().erase(key);
     let Some(old) = old else { return Ok(false.into()) };
     retire(old);
     Err(changed(p, change))
 }
 fn erase_all_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    let all = std::mem::take(&mut *pairs().write().unwrap_or_else(|e| e.into_inner()));
+    let all = std::mem::take(&mut *pairs().write());
     all.by_hash.into_values().flatten().for_each(retire);
     Ok(am::ok.into())
 }
 fn info_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    let all = pairs().read().unwrap_or_else(|e| e.into_inner());
+    let all = pairs().read();
     let (count, memory) = (all.count as i64, all.memory() as i64);
     let pairs = [(am::count, p.heap.integer(count)), (am::memory, p.heap.integer(memory))];
     Ok(p.heap.map_of_atoms(&pairs))

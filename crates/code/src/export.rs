@@ -1,9 +1,10 @@
 //! The export table: one entry for each `{M, F, A}` that is referenced anywhere, never freed.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::sync::{Mutex, MutexGuard, OnceLock, RwLock};
 
+use kvik_term::mixed::{Mixed, MIX};
 use kvik_term::{Atom, CodeAddress, CodeCell, Export, ExportSlot, NativeCell, StagedIndex};
 
 type Key = (Atom, Atom, u32);
@@ -15,24 +16,6 @@ fn table() -> &'static RwLock<Map> {
     }
     let new = || HashMap::with_capacity_and_hasher(7168, Default::default());
     TABLE.get_or_init(|| RwLock::new(new()))
-}
-
-/// The hash of a key's three numbers. Attackers cannot choose them, so a simple hash suffices.
-#[derive(Default)]
-struct Mixed(u64);
-
-const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
-
-impl Hasher for Mixed {
-    fn write_u32(&mut self, n: u32) {
-        self.0 = (self.0.rotate_left(20) ^ n as u64).wrapping_mul(MIX);
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|b| self.write_u32(*b as u32));
-    }
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
-    }
 }
 
 kvik_state::vm_state! {

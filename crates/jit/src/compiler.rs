@@ -73,6 +73,8 @@ pub struct Compiler<'m> {
     pub checkpoints: Checkpoints,
     pub label_addresses: LabelAddresses,
     cold: Vec<Cold<'m>>,
+    /// Where a `loop_rec` behind a label has its message.
+    pub messages_got: HashMap<u32, Label>,
     /// Keys of maps, as words, whose hash ends before an offset.
     pub hashed_keys: Vec<(u32, u64)>,
     /// Searches among atoms in the order of their numbers.
@@ -212,6 +214,7 @@ impl<'m> Compiler<'m> {
             checkpoints: Checkpoints::new(),
             label_addresses: LabelAddresses::default(),
             cold: Vec::new(),
+            messages_got: HashMap::new(),
             hashed_keys: Vec::new(),
             atom_searches: Vec::new(),
             apply_sites: 0,

@@ -130,6 +130,15 @@ impl Proc {
     pub fn skip(&self) {
         self.messages().skip();
     }
+    /// The same; returns the next, if it is in the mailbox. `None`: `peek` finds out.
+    #[inline]
+    pub fn skip_to_next(&self) -> Option<Term<'_>> {
+        if self.flag(flag::EXITING | flag::TIMED_OUT) {
+            self.skip();
+            return None;
+        }
+        self.messages().skip_to_next()
+    }
     /// The current message may go back to the mailbox while the process keeps a part of it.
     pub fn keep_message(&self) {
         self.messages().keep_lent();

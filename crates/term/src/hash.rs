@@ -44,6 +44,7 @@ pub fn block(bytes: &[u8], initial: u32) -> u32 {
 }
 
 /// Jenkins' hash of bytes that are given in parts.
+#[derive(Copy, Clone)]
 pub(crate) struct BlockHash {
     state: (u32, u32, u32),
     len: usize,

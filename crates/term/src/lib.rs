@@ -11,6 +11,7 @@ pub mod entry;
 pub mod hash;
 mod hash_wide;
 pub mod map;
+pub mod mixed;
 mod map_node;
 mod merge_sort;
 pub mod node;

@@ -3,8 +3,10 @@
 //! recursion.
 
 use crate::hash::{block, k, two, BlockHash};
+use crate::stack::Stack;
 use crate::{map, Atom, Bits, Ext, Fun, PidTerm, PortTerm, Ref, Term, Tuple, View};
 
+#[derive(Copy, Clone)]
 enum Task<'h> {
     Term(Term<'h>),
     /// The rest of a list after a run of bytes.
@@ -37,7 +39,7 @@ const FEW: usize = 32;
 /// need no work list.
 #[inline]
 pub fn phash2_of_small(t: Term<'_>) -> Option<u32> {
-    let few = &mut Vec::new();
+    let few = &mut Stack::new();
     if let Some(elements) = t.as_tuple().map(Tuple::elements) {
         let flat = elements.len() <= FEW && elements.iter().all(|e| e.is_immediate());
         let first = two(0, elements.len() as u32, 0, k(9));
@@ -71,12 +73,14 @@ const NODES_A_PAIR: usize = 7;
 pub struct Phash2<'h> {
     hash: u32,
     pairs: u32,
-    todo: Vec<Task<'h>>,
+    todo: Stack<Task<'h>>,
 }
 
 impl<'h> Phash2<'h> {
     pub fn new(t: Term<'h>) -> Phash2<'h> {
-        Phash2 { hash: 0, pairs: 0, todo: vec![Task::Term(t)] }
+        let mut todo = Stack::new();
+        todo.push(Task::Term(t));
+        Phash2 { hash: 0, pairs: 0, todo }
     }
     /// Continues for about that many steps, and subtracts those it used. Returns the hash at the
     /// end. The steps are those of OTP, of which 64 are a reduction.
@@ -117,7 +121,7 @@ impl<'h> Phash2<'h> {
                     cost =
                         m.len() + if m.flat().is_some() { 0 } else { m.len() * NODES_A_PAIR / 10 };
                     for (key, v) in map::iter(m) {
-                        self.todo.extend([Task::Pair, Task::Term(v), Task::Term(key)]);
+                        self.todo.extend([Task::Pair, Task::Term(v), Task::Term(key)].into_iter());
                     }
                 }
                 v => {
@@ -158,7 +162,7 @@ fn with_last_bits(hash: u32, b: Bits<'_>, bytes: &[u8]) -> u32 {
     }
 }
 
-fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
+fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
     match t.view() {
         View::Small(i) => small(i, hash),
         View::Atom(a) if hash == 0 => a.name_hash(),
@@ -209,13 +213,13 @@ fn small(i: i64, hash: u32) -> u32 {
 
 /// Hashes a list: bytes four at a time, then the first element that is no byte; the rest starts
 /// over. Returns also what this cost in steps.
-fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Vec<Task<'h>>) -> (u32, usize) {
+fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Stack<Task<'h>>) -> (u32, usize) {
     let (mut t, mut run, mut n) = (t, 0u32, 0);
     let mut cost = 0;
     for _ in 0..RUN {
         let Some(c) = t.as_cons() else { break };
         let Some(byte) = c.head().as_small().and_then(|i| u8::try_from(i).ok()) else {
-            todo.extend([Task::Term(c.tail()), Task::Term(c.head())]);
+            todo.extend([Task::Term(c.tail()), Task::Term(c.head())].into_iter());
             return (if n > 0 { two(hash, run, 0, k(4)) } else { hash }, cost + 1);
         };
         cost += 1;
@@ -243,7 +247,7 @@ fn bits(b: Bits<'_>, hash: u32) -> u32 {
     with_last_bits(block(&bytes[..b.bit_len() / 8], con), b, &bytes)
 }
 
-fn fun<'h>(f: Fun<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
+fn fun<'h>(f: Fun<'h>, hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
     if let Some(e) = f.entry() {
         todo.extend(f.env().iter().rev().map(|t| Task::Term(*t)));
         let h = two(hash, f.env().len() as u32, e.module.name_hash(), k(1));

@@ -18,9 +18,7 @@ use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_sync::pin;
 use kvik_term::{am, Term};
 
-use smallvec::SmallVec;
-
-use super::{me, read, table, write};
+use super::{direct, me, read, table, write};
 use crate::match_spec::{keeps_key, program_of};
 
 pub const BIFS: &[BifEntry] = &[
@@ -48,7 +46,7 @@ fn simple<'h>(p: &'h Proc, pattern: Term<'h>, result: kvik_term::Atom) -> Term<'
 }
 fn match_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, pat] = *a else { return Err(p.badarg()) };
-    if let Some(list) = direct(p, t, || Direct::new(pat, Found::Bindings))? {
+    if let Some(list) = direct::list(p, t, || Direct::new(pat, Found::Bindings))? {
         return Ok(list);
     }
     select(p, t, || simple(p, pat, am::dollar_dollar), None, false)
@@ -59,7 +57,7 @@ fn match_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn match_object_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, pat] = *a else { return Err(p.badarg()) };
-    if let Some(list) = direct(p, t, || Direct::new(pat, Found::Object))? {
+    if let Some(list) = direct::list(p, t, || Direct::new(pat, Found::Object))? {
         return Ok(list);
     }
     select(p, t, || simple(p, pat, am::dollar_underscore), None, false)
@@ -70,7 +68,7 @@ fn match_object_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn select_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, spec] = *a else { return Err(p.badarg()) };
-    if let Some(list) = direct(p, t, || Direct::of_spec(spec))? {
+    if let Some(list) = direct::list(p, t, || Direct::of_spec(spec))? {
         return Ok(list);
     }
     select(p, t, || spec, None, false)
@@ -183,10 +181,7 @@ impl SuspendedState for Walk<'static> {
 
 /// Objects that a walk visits in a turn, a reduction each, as in OTP. In a hash table it uses up the
 /// turn, in an ordered set it gives it up.
-const CHUNK: usize = 1000;
-
-/// Objects of an ordered set that are matched without compiling the pattern.
-const MOST_DIRECT: usize = 32;
+pub(super) const CHUNK: usize = 1000;
 
 /// Empty buckets that a walk passes in one go; they cost nothing.
 const PASSED: usize = 200_000;
@@ -302,10 +297,10 @@ impl<'h> Walk<'h> {
     }
 }
 
-type Ends<'h> = (Bound<TreeBound<'h>>, Bound<TreeBound<'h>>);
+pub(super) type Ends<'h> = (Bound<TreeBound<'h>>, Bound<TreeBound<'h>>);
 
 /// The bounds of the rest of a walk through an ordered set.
-fn ends<'a>(near: Option<Term<'a>>, last: Option<&'a OwnedTerm>, reverse: bool) -> Ends<'a> {
+pub(super) fn ends<'a>(near: Option<Term<'a>>, last: Option<&'a OwnedTerm>, reverse: bool) -> Ends<'a> {
     let mut ends = match near {
         Some(k) => (Bound::Included(TreeBound::Before(k)), Bound::Included(TreeBound::Behind(k))),
         None => (Bound::Unbounded, Bound::Unbounded),
@@ -315,62 +310,6 @@ fn ends<'a>(near: Option<Term<'a>>, last: Option<&'a OwnedTerm>, reverse: bool) 
         *(if reverse { &mut ends.1 } else { &mut ends.0 }) = here;
     }
     ends
-}
-
-/// The results of a search whose key is bound, at least in part, and that visits few objects: they are
-/// matched without compiling the pattern. `None` for any other search. Nothing is visited in part: what
-/// this costs, in reductions too, and the order of results are those of [`select`].
-fn direct<'h>(
-    p: &'h Proc,
-    id: Term<'h>,
-    pattern: impl FnOnce() -> Option<Direct<'h>>,
-) -> Result<Option<Term<'h>>, Raised> {
-    if p.heap.is_suspended() {
-        return Ok(None);
-    }
-    let pin = pin();
-    let t = table(p, id, &pin)?;
-    let s = read(p, &t, Access::Read)?;
-    let Some(pattern) = pattern() else { return Ok(None) };
-    let Some(key) = pattern.key(t.options.keypos) else { return Ok(None) };
-    match &s.store {
-        Store::Hash(h) => {
-            if order::has_wild(key) {
-                return Ok(None);
-            }
-            let mut list = Term::NIL;
-            let Some(b) = h.bucket_with(key) else { return Ok(Some(list)) };
-            let rows = || h.bucket(b).into_iter().flatten();
-            let visited = rows().take(CHUNK).count();
-            if visited == CHUNK {
-                return Ok(None);
-            }
-            for row in rows() {
-                if let Some(result) = pattern.run(p, row.object()) {
-                    list = p.heap.cons(result, list);
-                }
-            }
-            p.heap.bump_reductions(visited as i64);
-            Ok(Some(list))
-        }
-        Store::Tree(tree) => {
-            if order::wild(key).is_some() {
-                return Ok(None);
-            }
-            let (from, to) = ends(Some(key), None, false);
-            let mut found: SmallVec<[Term<'h>; 8]> = SmallVec::new();
-            let mut visited = 0;
-            for row in tree.between(from, to) {
-                visited += 1;
-                if visited > MOST_DIRECT {
-                    return Ok(None);
-                }
-                found.extend(pattern.run(p, row.object()));
-            }
-            p.heap.bump_reductions(visited.saturating_sub(1) as i64);
-            Ok(Some(p.heap.list(&found)))
-        }
-    }
 }
 
 fn select<'h>(
@@ -510,6 +449,9 @@ fn continue_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn select_count_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, spec] = *a else { return Err(p.badarg()) };
+    if let Some(n) = direct::count(p, t, spec)? {
+        return Ok(p.heap.integer(n as i64));
+    }
     let pin = pin();
     let t = table(p, t, &pin)?;
     let s = read(p, &t, Access::Read)?;
@@ -522,6 +464,10 @@ fn select_count_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn select_delete_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, spec] = *a else { return Err(p.badarg()) };
+    if let Some(n) = direct::delete(p, t, spec)? {
+        return Ok(p.heap.integer(n as i64));
+    }
     edit(p, a, false, |prog, o| if prog.is_true(p, o) { Edit::Delete } else { Edit::Keep })
 }
 fn select_replace_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

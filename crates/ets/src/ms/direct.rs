@@ -2,7 +2,7 @@
 //! where the key is bound, that is what a search comes to.
 
 use kvik_proc::Proc;
-use kvik_term::{am, Term, View};
+use kvik_term::{am, Atom, Term, View};
 use smallvec::SmallVec;
 
 use crate::order::{self, wild, Wild};
@@ -15,6 +15,7 @@ pub enum Found {
     /// `'$$'`
     Bindings,
     Variable(u32),
+    Constant(Atom),
 }
 
 /// A pattern without maps, of few parts.
@@ -37,7 +38,7 @@ impl<'h> Direct<'h> {
         measure(head, MAX_DEPTH, &mut 0, &mut |n| is_bound |= n == sought)?;
         is_bound.then_some(Direct { head, found })
     }
-    /// A specification of one clause, without guards, whose body is a variable.
+    /// A specification of one clause, without guards, whose body is an atom.
     pub fn of_spec(spec: Term<'h>) -> Option<Direct<'h>> {
         let one = |list: Term<'h>| list.as_cons().filter(|c| c.tail().is_nil()).map(|c| c.head());
         let [head, guards, body] = one(spec)?.as_tuple_n::<3>()?;
@@ -48,7 +49,7 @@ impl<'h> Direct<'h> {
         let found = match body.as_atom()? {
             am::dollar_underscore => Found::Object,
             am::dollar_dollar => Found::Bindings,
-            _ => Found::Variable(order::variable(body)?),
+            atom => order::variable(body).map_or(Found::Constant(atom), Found::Variable),
         };
         Direct::new(head, found)
     }
@@ -70,11 +71,26 @@ impl<'h> Direct<'h> {
                     bindings.iter().map(|(_, t)| p.heap.copy(*t)).collect();
                 p.heap.list(&all)
             }
-            Found::Variable(sought) => {
-                p.heap.copy(bindings.iter().find(|(n, _)| *n == sought)?.1)
-            }
+            Found::Variable(sought) => p.heap.copy(binding(&bindings, sought)?),
+            Found::Constant(atom) => atom.into(),
         })
     }
+    /// Whether an object matches, and what is found is `true`.
+    pub fn is_true(&self, object: Term<'_>) -> bool {
+        let mut bindings = Bindings::new();
+        fits(self.head, object, &mut bindings)
+            && match self.found {
+                Found::Constant(atom) => atom == am::true_,
+                Found::Variable(n) => {
+                    binding(&bindings, n).is_some_and(|t| t.is_atom(am::true_))
+                }
+                Found::Object | Found::Bindings => false,
+            }
+    }
+}
+
+fn binding<'t>(bindings: &Bindings<'t>, sought: u32) -> Option<Term<'t>> {
+    bindings.iter().find(|(n, _)| *n == sought).map(|(_, t)| *t)
 }
 
 /// Calls `f` for each variable. `None`: there are maps, or too many parts.
@@ -111,8 +127,8 @@ fn fits<'t>(pattern: Term<'_>, t: Term<'t>, bindings: &mut Bindings<'t>) -> bool
                 return match wild(pattern) {
                     None => pattern.as_atom() == t.as_atom(),
                     Some(Wild::Any) => true,
-                    Some(Wild::Var(n)) => match bindings.iter().find(|b| b.0 == n) {
-                        Some((_, bound)) => order::same(*bound, t),
+                    Some(Wild::Var(n)) => match binding(bindings, n) {
+                        Some(bound) => order::same(bound, t),
                         None => {
                             bindings.push((n, t));
                             true

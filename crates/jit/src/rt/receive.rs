@@ -58,6 +58,10 @@ pub extern "C" fn next(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     p.skip();
     0
 }
+/// The same, and the next message if that is at hand. Called directly, as `peek` is.
+pub extern "C" fn advance(p: &Proc, _: &Regs) -> u64 {
+    p.skip_to_next().map_or(NONE, |t| t.word())
+}
 /// Called where the current message may return to the mailbox while the process keeps a part of it.
 pub extern "C" fn keep_message(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     p.keep_message();

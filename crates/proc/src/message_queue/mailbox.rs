@@ -447,6 +447,27 @@ impl Mailbox {
             m.prefetch();
         }
     }
+    /// Whether the message at the save pointer is borrowed, and the next one is simply that behind it.
+    #[inline]
+    pub(super) fn can_exchange(&self) -> bool {
+        self.borrowed && self.resume.is_none() && self.unfetched == 0
+    }
+    /// `give_back` and `skip`, and then `lend` of the next message if it has a slot. To be called if
+    /// `can_exchange`.
+    #[inline]
+    pub(super) fn exchange_lent(&mut self, back: OwnedTerm) -> Option<OwnedTerm> {
+        let i = (self.save - self.base) as usize;
+        if let Some(slot) = self.slots.get_mut(i).and_then(Slot::message_mut) {
+            *slot = back;
+        }
+        self.save += 1;
+        if let Some(m) = self.slots.get(i + 1 + PREFETCH_DISTANCE).and_then(Slot::message) {
+            m.prefetch();
+        }
+        let next = self.slots.get_mut(i + 1).and_then(Slot::message_mut).map(std::mem::take);
+        self.borrowed = next.is_some();
+        next
+    }
     /// Takes the message at the save pointer out and starts over.
     #[inline]
     pub(super) fn take(&mut self) -> Option<TakenMessage> {

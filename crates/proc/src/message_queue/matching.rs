@@ -93,6 +93,23 @@ impl<'p> MessageQueue<'p> {
         drop(m);
         self.check();
     }
+    /// The same. Returns the next message if it is in a slot, as where a receive skips many, and
+    /// nothing else has to be done first.
+    #[inline]
+    pub fn skip_to_next(self) -> Option<Term<'p>> {
+        let heap = &self.p.heap;
+        let m = self.mailbox_if_any().filter(|m| m.can_exchange() && !heap.gc_due());
+        let Some(mut m) = m else {
+            self.skip();
+            return None;
+        };
+        self.p.set_flag(flag::UNFETCHED, false);
+        let next = m.exchange_lent(heap.take_borrowed_message());
+        drop(m);
+        let next = next.map(|t| heap.borrow_message(t));
+        self.check();
+        next
+    }
     #[inline]
     pub(super) fn give_back(self, m: &mut Mailbox) {
         if m.borrowed() {

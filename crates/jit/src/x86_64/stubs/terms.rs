@@ -160,8 +160,31 @@ fn length(a: &mut Asm) -> Label {
     entry
 }
 
+/// The bits of a header that are none in a tuple's.
+const SUBTAG: u8 = 0xF0;
+const _: () = assert!(TUPLE == 0);
+
+/// A tuple equals nothing that has another header.
 fn equal(a: &mut Asm) -> Label {
-    let entry = entry(a);
+    let (entry, ask, differ) = (entry(a), a.label(), a.label());
+    for r in [RDX, RSI] {
+        a.mov32_rr(RAX, r);
+        a.alu32_ri(Alu::And, RAX, 3);
+        a.alu32_ri(Alu::Cmp, RAX, TAG_BOXED as i32);
+        a.jcc(Cc::Ne, ask);
+    }
+    a.mov_rm(RAX, RDX, HEADER);
+    a.mov_rm(RCX, RSI, HEADER);
+    a.alu_rr(Alu::Cmp, RAX, RCX);
+    a.jcc(Cc::E, ask);
+    a.test8_ri(RAX, SUBTAG);
+    a.jcc(Cc::E, differ);
+    a.test8_ri(RCX, SUBTAG);
+    a.jcc(Cc::Ne, ask);
+    a.place(differ);
+    a.mov_ri(RAX, 0);
+    a.ret();
+    a.place(ask);
     call(a, compare::equal_exact as compare::Look as usize);
     entry
 }

@@ -55,11 +55,7 @@ impl<'m> Compiler<'m> {
                 let f = self.label(*f)?;
                 self.loop_rec(f, *d)
             }
-            (Opcode::LoopRecEnd, [Arg::Label(f)]) => {
-                let f = self.label(*f)?;
-                self.call_rt(receive::next, &[], 0)?;
-                self.again(f)
-            }
+            (Opcode::LoopRecEnd, [Arg::Label(f)]) => self.loop_rec_end(*f),
             (Opcode::RemoveMessage, _) => self.remove_message(),
             (Opcode::Timeout, _) => self.call_rt(receive::timeout, &[], 0),
             (Opcode::Wait, [Arg::Label(f)]) => {
@@ -89,17 +85,52 @@ impl<'m> Compiler<'m> {
             self.place();
         }
     }
-    /// Jumps back to `loop_rec`; the time slice may end here, so that scanning a long mailbox is
-    /// preemptible.
-    fn again(&mut self, f: Label) -> EmitResult {
+    /// The next message, for which `loop_rec` need not look if it is in the mailbox. The time slice
+    /// may end here, so that scanning a long mailbox is preemptible.
+    fn loop_rec_end(&mut self, f: u32) -> EmitResult {
+        let (start, last) = (self.label(f)?, self.a.label());
         self.a.dec(REDS);
-        self.a.jcc(Cc::G, f);
-        self.yield_to(f, 0);
+        self.a.jcc(Cc::Le, last);
+        self.call_receive(receive::advance);
+        match self.messages_got.get(&f).copied() {
+            Some(got) => {
+                self.a.alu_ri(Alu::Cmp, RAX, NONE as i32);
+                self.a.jcc(Cc::Ne, got);
+                self.a.jmp(start);
+            }
+            None => self.a.jmp(start),
+        }
+        self.later(move |c| {
+            c.a.place(last);
+            c.call_rt(receive::next, &[], 0)?;
+            c.yield_to(start, 0);
+            Ok(())
+        });
         Ok(())
+    }
+    /// Calls a function without operands where no x register is live.
+    fn call_receive(&mut self, f: extern "C" fn(&Proc, &Regs) -> u64) {
+        save_own(&mut self.a);
+        self.a.mov_rr(RDI, P);
+        self.a.mov_rr(RSI, REGS);
+        self.a.mov_word(RAX, CodeWord::runtime(f as usize));
+        self.a.call_r(RAX);
+        load_own(&mut self.a);
+    }
+    /// The label that the instruction stands behind, if it does.
+    fn label_before(&self) -> Option<u32> {
+        let before = self.code.ops.get(self.at.checked_sub(1)?)?;
+        match self.args(before) {
+            [Arg::U(n)] if before.opcode == Opcode::Label => u32::try_from(*n).ok(),
+            _ => None,
+        }
     }
     /// The message that the sender has put on the heap, or one from the mailbox.
     fn loop_rec(&mut self, f: Label, dst: Arg) -> EmitResult {
         let (look, mailbox, got) = (self.a.label(), self.a.label(), self.a.label());
+        if let Some(label) = self.label_before() {
+            self.messages_got.insert(label, got);
+        }
         self.waits_here();
         self.a.place(look);
         self.a.mov_rm(RAX, P, Heap::MESSAGE as i32);
@@ -110,14 +141,7 @@ impl<'m> Compiler<'m> {
         self.store(dst, RAX)?;
         self.later(move |c| {
             c.a.place(mailbox);
-            // No x register is live.
-            save_own(&mut c.a);
-            c.a.mov_rr(RDI, P);
-            c.a.mov_rr(RSI, REGS);
-            let peek: extern "C" fn(&Proc, &Regs) -> u64 = receive::peek;
-            c.a.mov_word(RAX, CodeWord::runtime(peek as usize));
-            c.a.call_r(RAX);
-            load_own(&mut c.a);
+            c.call_receive(receive::peek);
             c.none_fails(Some(f));
             c.a.alu_ri(Alu::Cmp, RAX, receive::LATER as i32);
             c.a.jcc(Cc::Ne, got);
