@@ -140,6 +140,14 @@ pub fn internal(t: Term<'_>, salt: u32) -> u32 {
     }
 }
 fn of_object(t: Term<'_>, salt: u32) -> u32 {
+    if let Some(elements) = t.as_tuple().map(|t| t.elements()) {
+        let first = two(salt ^ SALT, elements.len() as u32, 0, k(9));
+        let mut parts = elements.iter();
+        let hash = parts.try_fold(first, |h, t| t.is_immediate().then(|| immediate(*t, h)));
+        if let Some(hash) = hash {
+            return hash;
+        }
+    }
     let mut todo = Stack::new();
     let mut hash = one(t, salt ^ SALT, &mut todo);
     while let Some(task) = todo.pop() {
