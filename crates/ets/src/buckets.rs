@@ -57,7 +57,8 @@ impl Buckets {
         while let Some(last) = self.blocks.last_mut().filter(|_| n > 0) {
             let from = last.len().saturating_sub(n);
             n -= last.len() - from;
-            rows += last.drain(from..).flatten().map(|r| chain::rows(&Some(r)).count()).sum::<usize>();
+            rows +=
+                last.drain(from..).flatten().map(|r| chain::rows(&Some(r)).count()).sum::<usize>();
             if last.is_empty() {
                 self.blocks.pop();
             }

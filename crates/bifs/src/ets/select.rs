@@ -300,7 +300,11 @@ impl<'h> Walk<'h> {
 pub(super) type Ends<'h> = (Bound<TreeBound<'h>>, Bound<TreeBound<'h>>);
 
 /// The bounds of the rest of a walk through an ordered set.
-pub(super) fn ends<'a>(near: Option<Term<'a>>, last: Option<&'a OwnedTerm>, reverse: bool) -> Ends<'a> {
+pub(super) fn ends<'a>(
+    near: Option<Term<'a>>,
+    last: Option<&'a OwnedTerm>,
+    reverse: bool,
+) -> Ends<'a> {
     let mut ends = match near {
         Some(k) => (Bound::Included(TreeBound::Before(k)), Bound::Included(TreeBound::Behind(k))),
         None => (Bound::Unbounded, Bound::Unbounded),

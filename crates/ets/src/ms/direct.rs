@@ -81,9 +81,7 @@ impl<'h> Direct<'h> {
         fits(self.head, object, &mut bindings)
             && match self.found {
                 Found::Constant(atom) => atom == am::true_,
-                Found::Variable(n) => {
-                    binding(&bindings, n).is_some_and(|t| t.is_atom(am::true_))
-                }
+                Found::Variable(n) => binding(&bindings, n).is_some_and(|t| t.is_atom(am::true_)),
                 Found::Object | Found::Bindings => false,
             }
     }
