@@ -51,6 +51,7 @@ pub mod port;
 mod prim_tty;
 pub mod process;
 pub mod re;
+mod re_block;
 mod re_export;
 mod re_options;
 mod re_source;

@@ -2,8 +2,9 @@
 //! Unicode lists are Erlang code in OTP's `re`, to which these natives trap.
 //!
 //! Before OTP 28 a compiled pattern's tuple has a binary, which holds source and options, so that it
-//! can be sent, stored and loaded as a literal; the machine code is looked up in a cache. Since then
-//! it has a reference to the compiled pattern ([`Regex`]), and `re_export` is what other nodes get.
+//! can be sent, stored and loaded as a literal; the machine code is looked up in a cache. A binary
+//! that OTP's own PCRE made is decompiled to a source (`re_block`). Since OTP 28 the tuple has a
+//! reference to the compiled pattern ([`Regex`]), and `re_export` is what other nodes get.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -80,7 +81,13 @@ pub fn compiled(binary: &[u8]) -> Result<Arc<Pattern>, Option<CompileError>> {
         return Ok(p.clone());
     }
     let (how, source) = How::of_binary(binary).ok_or(None)?;
-    let made = re_source::compile(source, how.options, how.newline, how.bsr, dialect());
+    let made = match how.pcre2_syntax {
+        true => {
+            let options = how.options | opt::DOTALL;
+            Pattern::compile(&source, options, how.newline, how.bsr, PcreDialect::Pcre8Rewritten)
+        }
+        false => re_source::compile(&source, how.options, how.newline, how.bsr, dialect()),
+    };
     let p = Arc::new(made.map_err(Some)?);
     let mut all = lock();
     if all.len() >= CACHE {
@@ -102,8 +109,8 @@ fn in_erlang<'h>(p: &'h Proc, f: Atom, a: &[Term<'h>]) -> Raised {
 fn version_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let pcre2 = kvik_sys::pcre::version();
     let text = match dialect() {
-        PcreDialect::Pcre8 => format!("{VERSION} {}", pcre2.split(' ').nth(1).unwrap_or_default()),
         PcreDialect::Pcre2 => pcre2,
+        _ => format!("{VERSION} {}", pcre2.split(' ').nth(1).unwrap_or_default()),
     };
     Ok(p.heap.binary(text.as_bytes()))
 }
@@ -120,8 +127,8 @@ pub fn pattern_term<'h>(p: &'h Proc, c: &Arc<Pattern>, how: How, binary: &[u8]) 
         Term::int((how.options & opt::UTF != 0) as i32),
         Term::int(crlf as i32),
         match dialect() {
-            PcreDialect::Pcre8 => p.heap.binary(binary),
             PcreDialect::Pcre2 => p.heap.magic_ref(Arc::new(Regex(c.clone()))),
+            _ => p.heap.binary(binary),
         },
     ])
 }
@@ -178,7 +185,7 @@ impl Stored {
                 let (mut how, source) = How::of_binary(&b)?;
                 how.newline = if run.newline != 0 { run.newline } else { how.newline };
                 how.bsr = if run.bsr != 0 { run.bsr } else { how.bsr };
-                compiled(&how.binary(source)).ok()
+                compiled(&how.binary(&source)).ok()
             }
         }
     }
@@ -192,12 +199,12 @@ fn parts(t: Term<'_>) -> Option<(bool, Stored)> {
         return None;
     }
     let stored = match dialect() {
-        PcreDialect::Pcre8 => {
-            let b = stored.as_bits().filter(|b| b.is_binary())?;
-            Stored::Binary(b.to_bytes().into_owned())
-        }
         PcreDialect::Pcre2 => {
             Stored::Regex(Heap::resource_ref(stored)?.downcast_ref::<Regex>()?.0.clone())
+        }
+        _ => {
+            let b = stored.as_bits().filter(|b| b.is_binary())?;
+            Stored::Binary(b.to_bytes().into_owned())
         }
     };
     Some((unicode.as_small() != Some(0), stored))
@@ -408,12 +415,14 @@ impl Wanted {
     }
 }
 
-/// The names of groups in order, each with its group numbers.
+/// The names of groups in order, each with its group numbers. In OTP a name that several groups have
+/// is one only by the option `dupnames`, not by `(?J)`.
 fn all_names(c: &Pattern) -> Vec<(Vec<u8>, Vec<usize>)> {
+    let together = c.options() & opt::DUPNAMES != 0;
     let mut all: Vec<(Vec<u8>, Vec<usize>)> = Vec::new();
     for (name, group) in c.names() {
         match all.last_mut() {
-            Some((last, groups)) if *last == name => groups.push(group as usize),
+            Some((last, groups)) if *last == name && together => groups.push(group as usize),
             _ => all.push((name, vec![group as usize])),
         }
     }

@@ -1,8 +1,12 @@
 //! Options of `re:compile/2` and `re:run/3`.
 
+use std::borrow::Cow;
+
 use kvik_sys::pcre::{opt, PcreDialect};
 use kvik_sys::pcre_match::MatchOpts;
 use kvik_term::{am, Atom, Term};
+
+use crate::re_block;
 
 /// Compile options, as stored in a pattern's binary.
 #[derive(Copy, Clone, Default, PartialEq, Eq)]
@@ -10,26 +14,38 @@ pub struct How {
     pub options: u32,
     pub newline: u32,
     pub bsr: u32,
+    /// The pattern is in PCRE2's syntax and not in that of the release, with `.` for any character.
+    pub pcre2_syntax: bool,
 }
 
 const MAGIC: &[u8; 4] = b"kvre";
+const MAGIC_PCRE2: &[u8; 4] = b"kvr2";
 /// Size of the header: magic, options, newline, bsr.
 const HEAD: usize = 4 + 4 + 1 + 1;
 
 impl How {
     pub fn binary(self, source: &[u8]) -> Vec<u8> {
-        let mut b = MAGIC.to_vec();
+        let magic = if self.pcre2_syntax { MAGIC_PCRE2 } else { MAGIC };
+        let mut b = magic.to_vec();
         b.extend_from_slice(&self.options.to_be_bytes());
         b.extend_from_slice(&[self.newline as u8, self.bsr as u8]);
         b.extend_from_slice(source);
         b
     }
-    pub fn of_binary(b: &[u8]) -> Option<(How, &[u8])> {
+    /// The options and the source of a pattern that kvik or OTP compiled.
+    pub fn of_binary(b: &[u8]) -> Option<(How, Cow<'_, [u8]>)> {
+        if re_block::is_block(b) {
+            return re_block::decompile(b).map(|(how, source)| (how, Cow::Owned(source)));
+        }
         let (head, source) = b.split_at_checked(HEAD)?;
-        let options = head.strip_prefix(MAGIC)?;
+        let (magic, options) = head.split_first_chunk::<4>()?;
+        let pcre2_syntax = magic == MAGIC_PCRE2;
+        if !pcre2_syntax && magic != MAGIC {
+            return None;
+        }
         let options = u32::from_be_bytes(options.get(..4)?.try_into().ok()?);
-        let how = How { options, newline: head[8] as u32, bsr: head[9] as u32 };
-        Some((how, source))
+        let how = How { options, newline: head[8] as u32, bsr: head[9] as u32, pcre2_syntax };
+        Some((how, Cow::Borrowed(source)))
     }
 }
 

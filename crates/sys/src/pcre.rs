@@ -34,6 +34,8 @@ pub mod opt {
 pub enum PcreDialect {
     /// PCRE 8, which OTP had before 28.
     Pcre8,
+    /// What PCRE 8 matches, in PCRE2's syntax.
+    Pcre8Rewritten,
     Pcre2,
 }
 
@@ -79,7 +81,7 @@ impl Source {
         let made = unsafe {
             let ctx = sys::pcre2_compile_context_create_8(ptr::null_mut());
             if !ctx.is_null() {
-                if self.dialect == PcreDialect::Pcre8 {
+                if self.dialect != PcreDialect::Pcre2 {
                     sys::pcre2_set_character_tables_8(ctx, latin1_tables().as_ptr());
                     // Lookbehinds must be of fixed length, and a lookaround may move a match.
                     sys::pcre2_set_max_varlookbehind_8(ctx, 0);
@@ -183,7 +185,10 @@ impl Pattern {
                 }
             };
         }
-        let adapted = pcre8::adapt(pattern);
+        let adapted = match dialect {
+            PcreDialect::Pcre8 => pcre8::adapt(pattern),
+            _ => pcre8::Adapted::unchanged(pattern),
+        };
         // With a table that has word characters beyond ASCII, PCRE2's analysis of how a match
         // begins would be wrong.
         let misled = utf && options & opt::UCP == 0 && pcre8::has_word_type(&adapted.pattern);
@@ -219,6 +224,10 @@ impl Pattern {
             )
         };
         v
+    }
+    /// The options given for compiling.
+    pub fn options(&self) -> u32 {
+        self.source.options
     }
     /// How many groups capture.
     pub fn captures(&self) -> u32 {

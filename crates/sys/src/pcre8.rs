@@ -5,6 +5,11 @@ pub(crate) struct Adapted {
     pub pattern: Vec<u8>,
     pub places: Places,
 }
+impl Adapted {
+    pub fn unchanged(pattern: &[u8]) -> Adapted {
+        Adapted { pattern: pattern.to_vec(), places: Places::default() }
+    }
+}
 #[derive(Default)]
 pub(crate) struct Places {
     inserted: Vec<usize>,
