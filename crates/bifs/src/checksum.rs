@@ -166,6 +166,10 @@ fn crc32_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn crc32_combine_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (first, second) = (word(p, a[0])?, word(p, a[1])?);
     let len = word(p, a[2])? as u64;
+    if len == 0 {
+        // As zlib has it, whatever the second sum is.
+        return Ok(p.heap.unsigned((first ^ second) as u64));
+    }
     let mut h = Hasher::new_with_initial(first);
     h.combine(&Hasher::new_with_initial_len(second, len));
     Ok(p.heap.unsigned(h.finalize() as u64))
@@ -197,9 +201,14 @@ fn adler32_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn adler32_combine_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (x, y) = (word(p, a[0])? as u64, word(p, a[1])? as u64);
-    let n = a[2].as_u64().ok_or_else(|| p.badarg())? % ADLER;
+    let n = match word(p, a[2])? as u64 {
+        0 => return Ok(p.heap.unsigned(x)),
+        n => n % ADLER,
+    };
+    // As zlib reduces them: what is no checksum may leave more than the modulus.
+    let less = |n: u64, by: u64| if n >= by { n - by } else { n };
     let (xl, xh, yl, yh) = (x & 0xFFFF, x >> 16, y & 0xFFFF, y >> 16);
-    let lo = (xl + yl + ADLER - 1) % ADLER;
-    let hi = (xh + yh + n * xl + ADLER - n) % ADLER;
+    let lo = less(less(xl + yl + ADLER - 1, ADLER), ADLER);
+    let hi = less(less(n * xl % ADLER + xh + yh + ADLER - n, 2 * ADLER), ADLER);
     Ok(p.heap.unsigned(hi << 16 | lo))
 }

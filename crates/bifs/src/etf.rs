@@ -1,6 +1,6 @@
 //! `erlang`: conversion of terms to and from the external format.
 
-use kvik_etf::{DecodeOpts, Decoding, Deflation, EncodeOpts, Encoding, EtfError};
+use kvik_etf::{quick_size, DecodeOpts, Decoding, Deflation, EncodeOpts, Encoding, EtfError};
 use kvik_heap::SuspendedState;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Export, Term};
@@ -86,10 +86,13 @@ fn write<'h>(
     p: &'h Proc,
     begin: impl FnOnce() -> Option<Writing<'h>>,
 ) -> Result<Writing<'h>, Raised> {
-    let mut w = match p.resumed::<Writing<'static>>() {
+    let w = match p.resumed::<Writing<'static>>() {
         Some(w) => w,
         None => begin().ok_or_else(|| p.badarg())?,
     };
+    write_on(p, w)
+}
+fn write_on<'h>(p: &'h Proc, mut w: Writing<'h>) -> Result<Writing<'h>, Raised> {
     let mut left = match w.encoding.is_counting() {
         true => COUNTED,
         false => p.steps(ENCODED),
@@ -131,10 +134,17 @@ fn written<'h>(p: &'h Proc, t: Term<'h>, opts: Term<'h>, in_parts: bool) -> BifR
     }
     let w = write(p, || {
         let (o, level) = options(opts)?;
-        Some(Writing { encoding: Encoding::new(t, o), level, in_parts })
+        let encoding = match in_parts && level == 0 {
+            true => Encoding::in_pieces(t, o),
+            false => Encoding::new(t, o),
+        };
+        Some(Writing { encoding, level, in_parts })
     })?;
     if w.level == 0 {
-        return Ok(w.encoding.finish(&p.heap));
+        return Ok(match in_parts {
+            true => w.encoding.finish_pieces(&p.heap),
+            false => w.encoding.finish(&p.heap),
+        });
     }
     match w.encoding.deflation(w.level) {
         Ok(d) => deflate(p, d),
@@ -163,35 +173,48 @@ fn term_to_binary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     written(p, a[0], a[1], false)
 }
 fn term_to_iovec_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.list(&[written(p, a[0], Term::NIL, true)?]))
+    written(p, a[0], Term::NIL, true)
 }
 fn term_to_iovec_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.list(&[written(p, a[0], a[1], true)?]))
+    written(p, a[0], a[1], true)
 }
 fn external_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    size(p, || Some(Encoding::counting(a[0], default_options())))
+    size(p, a[0], || Some(default_options()))
 }
-/// Takes fewer options than `term_to_binary/2`, as in OTP.
 fn external_size_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    size(p, || {
-        let mut o = default_options();
-        for e in a[1].list_to_vec()? {
-            match e.as_tuple_n::<2>().map(|[k, v]| (k.as_atom(), v.as_small())) {
-                Some((Some(am::minor_version), Some(0))) => {
-                    o.text_floats = true;
-                    // As they are encoded, though old releases count one byte less.
-                    o.utf8_atoms &= !kvik_release::current().sizes_funs_exactly();
-                }
-                Some((Some(am::minor_version), Some(1))) => o.utf8_atoms = false,
-                _ => return None,
-            }
-        }
-        Some(Encoding::counting(a[0], o))
+    size(p, a[0], || match kvik_release::current().sizes_with_all_options() {
+        true => Some(options(a[1])?.0),
+        false => minor_version(a[1]),
     })
 }
-fn size<'h>(p: &'h Proc, begin: impl FnOnce() -> Option<Encoding<'h>>) -> BifResult<'h> {
-    let w = write(p, || Some(Writing { encoding: begin()?, level: 0, in_parts: false }))?;
-    Ok(p.heap.unsigned(w.encoding.len() as u64))
+/// The only option of old releases. Version 0 stays, whatever follows it.
+fn minor_version(opts: Term<'_>) -> Option<EncodeOpts> {
+    let mut o = default_options();
+    for e in opts.list_to_vec()? {
+        match e.as_tuple_n::<2>().map(|[k, v]| (k.as_atom(), v.as_small())) {
+            Some((Some(am::minor_version), Some(0))) => o.text_floats = true,
+            Some((Some(am::minor_version), Some(1))) => {}
+            _ => return None,
+        }
+    }
+    Some(o)
+}
+fn size<'h>(
+    p: &'h Proc,
+    t: Term<'h>,
+    options: impl FnOnce() -> Option<EncodeOpts>,
+) -> BifResult<'h> {
+    let w = match p.resumed::<Writing<'static>>() {
+        Some(w) => w,
+        None => {
+            let o = options().ok_or_else(|| p.badarg())?;
+            if let Some(n) = quick_size(t, o) {
+                return Ok(p.heap.unsigned(n as u64));
+            }
+            Writing { encoding: Encoding::counting(t, o), level: 0, in_parts: false }
+        }
+    };
+    Ok(p.heap.unsigned(write_on(p, w)?.encoding.len() as u64))
 }
 
 struct Reading;

@@ -7,6 +7,7 @@ use kvik_term::{
 
 use crate::atom_cache::AtomRefs;
 use crate::deflate::Deflation;
+use crate::iovec::SharedBinaries;
 use crate::local::{secret, this_node};
 use crate::tag;
 
@@ -23,7 +24,7 @@ pub struct EncodeOpts {
 }
 
 /// Longest list, in bytes, that can be encoded as a string.
-const MAX_STRING: usize = 0xFFFF;
+pub(crate) const MAX_STRING: usize = 0xFFFF;
 
 /// Encodes a term after a version byte, compressed at that level (0 to 9) if that makes it smaller.
 pub fn encode(t: Term<'_>, opts: EncodeOpts, level: u32) -> Vec<u8> {
@@ -76,7 +77,7 @@ pub struct SizeFields {
 
 /// A term being written.
 pub struct Encoding<'h> {
-    out: Writer,
+    pub(crate) out: Writer,
     opts: EncodeOpts,
     todo: Vec<Todo<'h>>,
     /// Atoms written as cache references.
@@ -90,6 +91,8 @@ pub struct Encoding<'h> {
     taken: usize,
     /// Steps left in the current `run`.
     left: usize,
+    /// Binaries left out of the output, for `term_to_iovec`.
+    pub(crate) shared: Option<SharedBinaries<'h>>,
 }
 
 /// Buffered bytes while only counting.
@@ -114,7 +117,8 @@ impl<'h> Encoding<'h> {
     pub fn empty(opts: EncodeOpts, atoms: Option<AtomRefs>) -> Encoding<'h> {
         let todo = Vec::with_capacity(8);
         let out = Writer::default();
-        Encoding { out, opts, todo, atoms, sizes: None, counted: None, taken: 0, left: 0 }
+        let (sizes, counted, shared) = (None, None, None);
+        Encoding { out, opts, todo, atoms, sizes, counted, taken: 0, left: 0, shared }
     }
     pub fn is_counting(&self) -> bool {
         self.counted.is_some()
@@ -188,7 +192,8 @@ impl<'h> Encoding<'h> {
     }
     /// Length so far.
     pub fn len(&self) -> usize {
-        self.counted.unwrap_or(0) + self.out.len()
+        let shared = self.shared.as_ref().map_or(0, SharedBinaries::byte_size);
+        self.counted.unwrap_or(0) + shared + self.out.len()
     }
     /// Memory held by the output.
     pub fn held(&self) -> usize {
@@ -290,6 +295,12 @@ impl<'h> Encoding<'h> {
             v @ (View::Tuple(_) | View::Record(_) | View::Map(_) | View::Fun(_)) => {
                 self.hold(rest());
                 self.parts_of(v);
+                false
+            }
+            View::Bits(b) if self.shared.is_some() && SharedBinaries::takes(b) => {
+                self.share(t, b);
+                self.count(1);
+                self.hold(rest());
                 false
             }
             View::Bits(b) if self.is_written_in_pieces(b) => {
@@ -395,7 +406,8 @@ impl<'h> Encoding<'h> {
         }
         self.count(1);
     }
-    fn bits(&mut self, b: Bits<'h>) {
+    /// Writes what comes before the bytes of a bit string.
+    pub(crate) fn bits_head(&mut self, b: Bits<'h>) {
         let size = (b.byte_size() as u32).to_be_bytes();
         match (b.bit_len() % 8) as u8 {
             0 => self.tagged(tag::BINARY, size),
@@ -404,6 +416,9 @@ impl<'h> Encoding<'h> {
                 self.u8(last);
             }
         }
+    }
+    fn bits(&mut self, b: Bits<'h>) {
+        self.bits_head(b);
         match b.as_bytes().filter(|_| self.is_written_in_pieces(b)) {
             Some(_) if self.counted.is_some() => self.skip(b.byte_size()),
             Some(all) => self.todo.push(Todo::Bytes(all)),

@@ -11,7 +11,9 @@ mod deflate;
 mod encode;
 mod hooks;
 mod inflate;
+mod iovec;
 mod local;
+mod quick_size;
 mod reader;
 pub mod tag;
 
@@ -21,6 +23,7 @@ pub use decode::{decode, DecodeOpts, Decoding};
 pub use deflate::Deflation;
 pub use encode::{encode, EncodeOpts, Encoding, SizeFields};
 pub use hooks::{hooks, set_hooks, EtfHooks, FunId};
+pub use quick_size::quick_size;
 
 /// Why decoding failed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

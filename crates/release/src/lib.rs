@@ -10,6 +10,7 @@
 
 mod code_files;
 mod costs;
+mod external_format;
 mod pids;
 mod sockets;
 mod tables;
@@ -319,17 +320,6 @@ impl Release {
         self.number >= 27
     }
 
-    /// Whether `term_to_binary/1` writes all atoms in UTF-8 (`minor_version` 2).
-    pub fn encodes_atoms_as_utf8(&self) -> bool {
-        self.number >= 26
-    }
-
-    /// Whether there is a node-local external format (option `local`), and `prim_inet` puts a
-    /// reference in it before the data it sends.
-    pub fn has_local_format(&self) -> bool {
-        self.number >= 26
-    }
-
     /// How keys are hashed.
     fn key_hash(&self) -> KeyHash {
         match self.number {
@@ -367,16 +357,6 @@ impl Release {
     /// bits, and check a search pattern even if there is nothing to search.
     pub fn rejects_bitstrings(&self) -> bool {
         self.number >= 27
-    }
-
-    /// Whether every port is encoded with 64 bits for its number, also where 32 would do.
-    pub fn encodes_ports_with_64_bits(&self) -> bool {
-        self.number >= 26
-    }
-
-    /// Whether `external_size/1` of a fun is the size that it is encoded with.
-    pub fn sizes_funs_exactly(&self) -> bool {
-        self.number >= 26
     }
 
     /// Whether allocations may be tagged with the code that makes them (`+M<S>atags code`).

@@ -389,15 +389,14 @@ impl<'h> Compiler<'h> {
     }
     fn action(
         &mut self,
-        f: Atom,
+        atom: Atom,
         action: TraceAction,
         arities: &[usize],
         in_guard: bool,
         args: &[Term<'h>],
         d: usize,
     ) -> Option<Expr> {
-        let n = args.len();
-        let f = f.name();
+        let (n, f) = (args.len(), atom.name());
         if matches!(action, TraceAction::GetTcw | TraceAction::SetTcw) && !arities.contains(&n) {
             return self.bad(format!("Function {f}/{n} does_not_exist."));
         }
@@ -422,7 +421,9 @@ impl<'h> Compiler<'h> {
             return self.bad(format!("Special form '{f}' called in guard context."));
         }
         if !arities.contains(&n) {
-            return self.bad(format!("Special form '{f}' called with wrong number of arguments."));
+            let what = if arities == [0] { "arguments" } else { "wrong number of arguments" };
+            let call = call_text(atom, args);
+            return self.bad(format!("Special form '{f}' called with {what} in {call}."));
         }
         if action == CurrentStacktrace {
             return self.depth_of_trace(args).map(|a| Expr::Action(action, vec![a]));
