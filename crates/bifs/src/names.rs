@@ -3,6 +3,8 @@
 
 use std::io::Write;
 
+use crate::system::schedulers;
+use kvik_heap::build::is_made_here;
 use kvik_proc::hooks::hooks;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, print, Atom, ExtKind, PidTerm, Term, View};
@@ -79,13 +81,23 @@ fn list_to_pid<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn list_to_port<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match numbers(a[0], "#Port") {
-        Some([0, n]) if n < 1 << 28 => Ok(Term::local_port(n as u32)),
+        Some([0, n]) if n <= kvik_release::current().max_port_number() => {
+            Ok(Term::port_of_number(n))
+        }
         Some([channel, n]) if channel != 0 => {
             let (name, creation) = node(channel).ok_or_else(|| p.badarg())?;
             Ok(p.heap.external(ExtKind::Port, name, creation, &[n], 1))
         }
         _ => Err(p.badarg()),
     }
+}
+/// Whether these may be the numbers of a reference of this node. OTP has a scheduler's number in
+/// the second.
+fn may_be_named(numbers: &[u32]) -> bool {
+    let [hashed, low, high, rest @ ..] = numbers else { return false };
+    let scheduler = *low as usize & 0xFFFF;
+    matches!(rest.len(), 0 | 2)
+        && (is_made_here([*hashed, *low, *high]) || scheduler <= schedulers())
 }
 /// Maximum number of words of another node's reference.
 const MAX_REF: usize = 5;
@@ -94,7 +106,8 @@ fn list_to_ref<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match all.as_deref() {
         Some([0, rest @ ..]) if rest.last().is_some_and(|a| *a < 1 << 18) => {
             let numbers: Vec<u32> = rest.iter().rev().map(|n| *n as u32).collect();
-            p.heap.ref_read(&numbers).ok_or_else(|| p.badarg())
+            let named = may_be_named(&numbers).then(|| p.heap.ref_read(&numbers)).flatten();
+            named.ok_or_else(|| p.badarg())
         }
         // The text holds the words of the reference in reverse order.
         Some([channel, rest @ ..]) if *channel != 0 && (1..=MAX_REF).contains(&rest.len()) => {

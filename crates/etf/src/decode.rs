@@ -29,7 +29,6 @@ pub struct DecodeOpts<'a> {
 const REF_NUMBERS: usize = 5;
 /// A local reference has 18 bits in its first number.
 const LOCAL_REF_MAX: u32 = 1 << 18;
-const LOCAL_PORT_MAX: u64 = (1 << 28) - 1;
 const MAX_FREE: u32 = 255;
 /// A binary of that size may share the memory it was received in instead of being copied...
 const SHARED_BINARY: usize = 1 << 15;
@@ -479,10 +478,10 @@ impl<'h> Decoder<'_, 'h> {
             _ => self.r.u32()?,
         };
         if is_this_node(node, creation) {
-            if num > LOCAL_PORT_MAX {
+            if num > kvik_release::current().max_port_number() {
                 return Err(EtfError::Malformed);
             }
-            return Ok(Term::local_port(num as u32));
+            return Ok(Term::port_of_number(num));
         }
         Ok(self.heap.external(ExtKind::Port, node, creation, &[num], 1))
     }

@@ -627,7 +627,7 @@ impl<'h> Encoding<'h> {
         let (node, creation, num) = match p {
             PortTerm::Local(n) => {
                 let (node, creation) = this_node(self.opts.local);
-                (node, creation, n as u64)
+                (node, creation, n)
             }
             PortTerm::External(e) => (Some(e.node()), e.creation(), e.data()),
         };

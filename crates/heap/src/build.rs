@@ -577,6 +577,14 @@ pub fn next_ref_of(kind: RefKind) -> [u32; 3] {
     let low = (n & 0x3_FFFF) as u32;
     [low, low | (kind as u32) << 18 | ((n >> 18) as u32) << 20, (n >> 30) as u32]
 }
+/// Whether these are the numbers of an alias.
+pub fn is_alias([_, low, _]: [u32; 3]) -> bool {
+    low >> 18 & 3 == RefKind::Alias as u32
+}
+/// Whether such numbers come from [`next_ref_of`].
+pub fn is_made_here([hashed, low, _]: [u32; 3]) -> bool {
+    hashed == low & 0x3_FFFF
+}
 /// A number that grows with each reference that is made, whatever its kind.
 #[inline]
 pub fn age_of_ref([_, low, high]: [u32; 3]) -> u64 {

@@ -9,6 +9,7 @@ mod magic;
 
 use kvik_term::{LocalRef, Term};
 
+use crate::build::is_alias;
 use crate::Heap;
 
 pub use aliases::{forget as forget_alias, forget_ended, set_sweep};
@@ -23,16 +24,20 @@ pub fn remember(r: LocalRef<'_>) {
 }
 
 impl Heap {
-    /// A reference of this node, read from bytes or text. `None`: it is not one that this node
-    /// writes.
+    /// A reference of this node, read from bytes or text. Only an alias has more than three
+    /// numbers; those of others are ignored. `None`: an alias of what is no process.
     pub fn ref_read(&self, numbers: &[u32]) -> Option<Term<'_>> {
-        match *numbers {
-            [a, b, c] => Some(self.ref_read_3([a, b, c])),
-            [a, b, c, pid, 0] if kvik_release::current().writes_alias_pids() => {
-                (pid < 1 << 28).then(|| self.alias_ref_of_numbers([a, b, c], pid))
+        let number = |i: usize| numbers.get(i).copied().unwrap_or(0);
+        let first = [number(0), number(1), number(2)];
+        match (numbers, is_alias(first)) {
+            ([_, _, _, _, ..], _) if !kvik_release::current().writes_alias_pids() => return None,
+            ([_, _, _, pid, high], true) => {
+                let pid = (*pid < 1 << 28 && *high == 0).then_some(*pid)?;
+                return Some(self.alias_ref_of_numbers(first, pid));
             }
-            _ => None,
+            _ => {}
         }
+        Some(self.ref_read_3(first))
     }
     fn ref_read_3(&self, numbers: [u32; 3]) -> Term<'_> {
         if let Some(pid) = aliases::find(numbers) {

@@ -120,7 +120,8 @@ impl Proc {
     fn send_elsewhere(&self, to: Term<'_>, m: Term<'_>, way: SendOptions) -> Sent {
         match to.view() {
             View::Atom(name) => self.send_to_name(name, m, way),
-            View::Port(kvik_term::PortTerm::Local(port)) => {
+            View::Port(kvik_term::PortTerm::Local(_)) => {
+                let port = to.as_local_port().unwrap_or(u32::MAX);
                 self.send_to_port(port, &OwnedTerm::new(m), way)
             }
             View::Ref(Ref::Local(r)) => {

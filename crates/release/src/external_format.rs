@@ -24,6 +24,14 @@ impl Release {
         self.number >= 26
     }
 
+    /// The largest number that text or bytes may give a port of this node.
+    pub fn max_port_number(&self) -> u64 {
+        match self.number {
+            ..=25 => (1 << 28) - 1,
+            _ => (1 << 60) - 1,
+        }
+    }
+
     /// Whether `external_size/2` takes all options of `term_to_binary/2`.
     pub fn sizes_with_all_options(&self) -> bool {
         self.number >= 27

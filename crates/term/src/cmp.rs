@@ -480,7 +480,7 @@ fn pids(x: PidTerm<'_>, y: PidTerm<'_>) -> Ordering {
 fn ports(x: PortTerm<'_>, y: PortTerm<'_>) -> Ordering {
     fn split(p: PortTerm<'_>) -> (u64, Option<Ext<'_>>) {
         match p {
-            PortTerm::Local(n) => (n as u64, None),
+            PortTerm::Local(n) => (n, None),
             PortTerm::External(e) => (e.data(), Some(e)),
         }
     }

@@ -389,7 +389,7 @@ impl PidTerm<'_> {
 }
 #[derive(Copy, Clone)]
 pub enum PortTerm<'h> {
-    Local(u32),
+    Local(u64),
     External(Ext<'h>),
 }
 #[derive(Copy, Clone)]

@@ -269,7 +269,7 @@ fn pid_number(p: PidTerm<'_>) -> u32 {
 }
 fn port_number(p: PortTerm<'_>) -> u64 {
     match p {
-        PortTerm::Local(n) => n as u64,
+        PortTerm::Local(n) => n,
         PortTerm::External(e) => Ext::data(e),
     }
 }

@@ -72,7 +72,11 @@ impl<'h> Term<'h> {
         Term((data as u64) << 4 | TAG_PID, PhantomData)
     }
     pub const fn local_port(data: u32) -> Term<'static> {
-        Term((data as u64) << 4 | TAG_PORT, PhantomData)
+        Term::port_of_number(data as u64)
+    }
+    /// What text or bytes name: a number of up to 60 bits, though ports have one of 28.
+    pub const fn port_of_number(number: u64) -> Term<'static> {
+        Term(number << 4 | TAG_PORT, PhantomData)
     }
 
     #[inline(always)]
@@ -237,10 +241,11 @@ impl<'h> Term<'h> {
             None
         }
     }
+    /// A number that no port has, if this is one that no port can have.
     #[inline(always)]
     pub const fn as_local_port(self) -> Option<u32> {
         if self.0 & 15 == TAG_PORT {
-            Some((self.0 >> 4) as u32)
+            Some(if self.0 >> 36 == 0 { (self.0 >> 4) as u32 } else { u32::MAX })
         } else {
             None
         }
@@ -279,7 +284,7 @@ impl<'h> Term<'h> {
             _ => match self.0 & 15 {
                 TAG_ATOM => View::Atom(Atom((self.0 >> 4) as u32)),
                 TAG_PID => View::Pid(PidTerm::Local((self.0 >> 4) as u32)),
-                TAG_PORT => View::Port(PortTerm::Local((self.0 >> 4) as u32)),
+                TAG_PORT => View::Port(PortTerm::Local(self.0 >> 4)),
                 _ => View::Nil,
             },
         }

@@ -114,7 +114,7 @@ fn target<'h>(kind: Term<'h>, item: Term<'h>) -> Option<Target> {
     let is_port = kind == am::port;
     match (kind.as_atom()?, item.view()) {
         (am::process, View::Pid(_)) => Some(Target::Remote(OwnedTerm::new(item))),
-        (am::port, View::Port(PortTerm::Local(n))) => Some(Target::Port(n)),
+        (am::port, View::Port(PortTerm::Local(_))) => item.as_local_port().map(Target::Port),
         // A port of this node from before the node was started.
         (am::port, View::Port(_)) if node::is_own(item) => {
             Some(Target::Remote(OwnedTerm::new(item)))

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::limits::BACKTRACE_DEPTH;
 use kvik_release::current;
-use kvik_term::{am, Atom, Term, View};
+use kvik_term::{am, print, Atom, Term, View};
 
 use super::guards::native;
 use super::{Clause, Dialect, Expr, MatchProgram, Pat, TraceAction};
@@ -83,41 +83,9 @@ pub fn lint(spec: Term<'_>, dialect: Dialect) -> Vec<String> {
     }
 }
 
-/// A term in an error message, in Erlang syntax as match specifications have it.
+/// A term in an error message.
 fn name(t: Term<'_>) -> String {
-    named(t, 0)
-}
-fn named(t: Term<'_>, depth: usize) -> String {
-    // Cut off here: deeper terms are unreadable.
-    if depth > 100 {
-        return "...".to_owned();
-    }
-    let name = |t: Term<'_>| named(t, depth + 1);
-    let all = |ts: &[Term<'_>]| ts.iter().map(|t| name(*t)).collect::<Vec<_>>().join(",");
-    match t.view() {
-        View::Atom(a) => {
-            let plain = a.name().starts_with(|c: char| c.is_ascii_lowercase())
-                && a.name().chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '@');
-            if plain {
-                a.name().to_owned()
-            } else {
-                format!("'{}'", a.name())
-            }
-        }
-        View::Small(i) => i.to_string(),
-        View::Float(f) => format!("{f:e}"),
-        View::Nil => "[]".to_owned(),
-        View::Tuple(u) => format!("{{{}}}", all(u.elements())),
-        View::Cons(_) => {
-            let mut it = t.list();
-            let items: Vec<_> = it.by_ref().collect();
-            match it.rest.is_nil() {
-                true => format!("[{}]", all(&items)),
-                false => format!("[{}|{}]", all(&items), name(it.rest)),
-            }
-        }
-        _ => "...".to_owned(),
-    }
+    String::from_utf8_lossy(&print::display(t)).into_owned()
 }
 
 impl<'h> Compiler<'h> {
@@ -354,9 +322,11 @@ impl<'h> Compiler<'h> {
         };
         if let Some(make) = junction {
             if n == 0 {
+                let form = if f == am::andthen { am::andalso } else { f };
                 return self.bad(format!(
-                    "Special form '{0}' called without arguments in {{{0}}}.",
-                    f.name()
+                    "Special form '{}' called without arguments in {}.",
+                    form.name(),
+                    call_text(f, args)
                 ));
             }
             let in_turn = matches!(f, am::andalso | am::andthen | am::orelse);
@@ -423,7 +393,9 @@ impl<'h> Compiler<'h> {
         if !arities.contains(&n) {
             let what = if arities == [0] { "arguments" } else { "wrong number of arguments" };
             let call = call_text(atom, args);
-            return self.bad(format!("Special form '{f}' called with {what} in {call}."));
+            // As in OTP, this one text has no full stop.
+            let stop = if action == CurrentStacktrace { "" } else { "." };
+            return self.bad(format!("Special form '{f}' called with {what} in {call}{stop}"));
         }
         if action == CurrentStacktrace {
             return self.depth_of_trace(args).map(|a| Expr::Action(action, vec![a]));
