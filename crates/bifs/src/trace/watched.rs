@@ -220,13 +220,12 @@ impl TracedFunction {
         }
     }
 }
-/// Returns true if counting starts anew. What is off can be neither paused nor restarted.
+/// Returns true if counting starts anew. What is off starts even with `pause`, as in OTP, if the
+/// function is watched at all.
 fn set_meter(m: &mut CounterSwitch, on: On) -> bool {
-    if *m == CounterSwitch::Off && on != On::Yes {
-        return false;
-    }
-    *m = if on == On::Pause { CounterSwitch::Paused } else { CounterSwitch::On };
-    on != On::Pause
+    let pause = on == On::Pause && *m != CounterSwitch::Off;
+    *m = if pause { CounterSwitch::Paused } else { CounterSwitch::On };
+    !pause
 }
 
 pub type Mfa = (Atom, Atom, u32);
