@@ -21,7 +21,7 @@ pub const BIFS: &[BifEntry] = &[
 
 /// Integers per cache line.
 const LINE: usize = 8;
-const HEAD_BYTES: usize = 64;
+const HEAD_BYTES: usize = 32;
 
 struct Counters {
     size: usize,

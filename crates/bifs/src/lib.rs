@@ -8,6 +8,7 @@ pub mod binary;
 pub mod blocking_pool;
 pub mod break_menu;
 pub mod buffer;
+mod capability_names;
 pub mod checksum;
 pub mod code;
 mod compose;
@@ -119,6 +120,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         path::BIFS,
         persistent_term::BIFS,
         port::BIFS,
+        capability_names::BIFS,
         prim_tty::BIFS,
         re::BIFS,
         records::BIFS,

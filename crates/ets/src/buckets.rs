@@ -18,7 +18,7 @@ impl Buckets {
     pub fn new(n: usize) -> Buckets {
         let block = |n| std::iter::repeat_with(|| None).take(n).collect();
         let whole = (0..n / BLOCK).map(|_| block(BLOCK));
-        let rest = (n % BLOCK > 0 || n == 0).then(|| block(n % BLOCK));
+        let rest = (!n.is_multiple_of(BLOCK) || n == 0).then(|| block(n % BLOCK));
         Buckets { blocks: whole.chain(rest).collect() }
     }
     pub fn len(&self) -> usize {

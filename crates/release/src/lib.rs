@@ -539,6 +539,11 @@ impl Release {
         self.number >= 26
     }
 
+    /// Whether the source of the monotonic time tells the resolution that is used.
+    pub fn tells_used_resolution(&self) -> bool {
+        self.number >= 27
+    }
+
     /// Whether the time for flushing may be limited when the VM halts: an option of `halt/2`, and a
     /// flag.
     pub fn has_halt_timeout(&self) -> bool {

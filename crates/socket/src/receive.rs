@@ -318,7 +318,11 @@ fn receive_from<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
             Ok(at_message_end(p, socket, &mut s))
         }
         Ok(b) => {
-            let from = address::encode(&p.heap, from.as_ref().map_or(&[], |a| a.bytes()));
+            // A stream's messages have no source.
+            let from = match from.as_ref().map_or(&[][..], |a| a.bytes()) {
+                [] => address::native(&p.heap, atom("unspec"), &[]),
+                bytes => address::encode(&p.heap, bytes),
+            };
             let n = b.bytes().len();
             reader.message(&mut s, n, p.heap.tuple(&[from, reader.binary(b)]))
         }

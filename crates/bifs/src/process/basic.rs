@@ -52,7 +52,7 @@ fn register_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let name = a[0].as_atom().filter(|n| *n != am::undefined).ok_or_else(none)?;
     let to = a[1].immediate().ok_or_else(none)?;
     let Some(pid) = to.as_local_pid() else {
-        let done = to.as_local_port().is_some() && registry::register(name, to);
+        let done = kvik_port::table::find(to).is_some() && registry::register(name, to);
         if !done {
             return Err(none());
         }

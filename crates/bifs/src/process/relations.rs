@@ -114,7 +114,11 @@ fn target<'h>(kind: Term<'h>, item: Term<'h>) -> Option<Target> {
     let is_port = kind == am::port;
     match (kind.as_atom()?, item.view()) {
         (am::process, View::Pid(_)) => Some(Target::Remote(OwnedTerm::new(item))),
-        (am::port, View::Port(PortTerm::Local(_))) => item.as_local_port().map(Target::Port),
+        // What no port can have as a number is reported as it was given.
+        (am::port, View::Port(PortTerm::Local(n))) => Some(match u32::try_from(n) {
+            Ok(n) => Target::Port(n),
+            Err(_) => Target::Remote(OwnedTerm::new(item)),
+        }),
         // A port of this node from before the node was started.
         (am::port, View::Port(_)) if node::is_own(item) => {
             Some(Target::Remote(OwnedTerm::new(item)))

@@ -250,6 +250,8 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
             let none = |k: &str| Ok(h.tuple(&[atom(p, k)?, Term::NIL]));
             h.list(&[none("ldflags")?, none("cflags")?, none("config_h")?])
         }
+        // How OTP tells literals from other terms.
+        "literal_test" => atom(p, "range")?,
         "c_compiler_used" => h.tuple(&[am::undefined.into(), am::undefined.into()]),
         "os_monotonic_time_source" => time_source(p, "CLOCK_MONOTONIC", true)?,
         "os_system_time_source" => time_source(p, "CLOCK_REALTIME", false)?,
@@ -334,6 +336,9 @@ fn time_source<'h>(p: &'h Proc, clock: &str, monotonic: bool) -> BifResult<'h> {
         ("resolution", h.integer(1_000_000_000)),
     ];
     if monotonic {
+        if kvik_release::current().tells_used_resolution() {
+            items.push(("used_resolution", h.integer(1_000_000_000)));
+        }
         items.push(("extended", atom(p, "no")?));
     }
     items.push(("parallel", am::yes.into()));
