@@ -105,3 +105,59 @@ fn small_integer(i: i64) -> Option<usize> {
 fn bits(b: Bits<'_>) -> usize {
     5 + !b.is_binary() as usize + b.byte_size()
 }
+
+#[cfg(test)]
+mod tests {
+    use kvik_heap::Heap;
+    use kvik_term::am;
+
+    use super::*;
+    use crate::Encoding;
+
+    #[test]
+    fn agrees_with_the_encoder() {
+        let h = Heap::new(1000);
+        let small = |n: i32| Term::int(n);
+        let name = Atom::intern("é日").unwrap();
+        let terms = [
+            small(255),
+            small(-1),
+            small(256),
+            Term::NIL,
+            am::ok.into(),
+            name.into(),
+            h.float(1.5),
+            h.binary(b"abc"),
+            h.bitstring(b"abc", 21),
+            h.list(&[small(1), small(2)]),
+            h.list(&[small(1), small(256)]),
+            h.list_with_tail(&[small(1), small(2)], small(3)),
+            h.map_of_atoms(&[(am::ok, small(1))]),
+            Term::local_pid(7),
+            h.make_ref(),
+        ];
+        let all = h.tuple(&[h.tuple(&terms), h.list(&terms)]);
+        let default = EncodeOpts::default();
+        let options = [
+            default,
+            EncodeOpts { utf8_atoms: true, ..default },
+            EncodeOpts { text_floats: true, ..default },
+            EncodeOpts { local: true, ..default },
+        ];
+        for o in options {
+            for t in terms.into_iter().chain([all]) {
+                let mut e = Encoding::counting(t, o);
+                assert!(e.run(&mut { usize::MAX }));
+                assert_eq!(quick_size(t, o), Some(e.len()), "{t:?}");
+            }
+        }
+    }
+    #[test]
+    fn leaves_large_terms_to_the_encoder() {
+        let h = Heap::new(1000);
+        let long = h.list(&vec![Term::int(1); 2 * MAX_TERMS]);
+        assert_eq!(quick_size(long, EncodeOpts::default()), None);
+        let deep = (0..=MAX_TERMS).fold(Term::NIL, |t, _| h.tuple(&[t]));
+        assert_eq!(quick_size(deep, EncodeOpts::default()), None);
+    }
+}
