@@ -51,6 +51,7 @@ mod timer_queue;
 pub mod trace;
 mod tracing_on;
 pub mod unique;
+pub mod written_aliases;
 
 pub use bif::{Bif, BifEntry, BifResult, ErrorClass, Raised};
 pub use hooks::{set_hooks, Hooks, SliceEnd};

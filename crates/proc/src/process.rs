@@ -208,16 +208,6 @@ impl ColdFields {
     }
 }
 
-/// Has a process forget those of these aliases, which were written out, that it has not any more.
-pub fn sweep_aliases(pid: u32, written: Vec<[u32; 3]>) {
-    let sweep = move |p: Option<&Proc>| {
-        let has = |x: &ColdFields, id| x.aliases.get(&RefId(id)).is_some();
-        let ended = |id: &[u32; 3]| p.and_then(|p| p.cold(|x| has(x, *id))) != Some(true);
-        kvik_heap::written_refs::forget_ended(written.into_iter().filter(ended));
-    };
-    crate::signal::ask(pid, Box::new(sweep));
-}
-
 /// Fields that few processes need.
 pub struct RareState {
     /// Which processes suspended it, and how often.

@@ -19,7 +19,7 @@ pub fn install() {
         port: kvik_port::processes::HOOKS,
         node: kvik_dist::HOOKS,
     });
-    kvik_heap::written_refs::set_sweep(kvik_proc::process::sweep_aliases);
+    kvik_heap::written_refs::set_sweep(kvik_proc::written_aliases::sweep);
     kvik_etf::set_hooks(kvik_etf::EtfHooks {
         node: || (kvik_proc::node::name(), kvik_proc::node::creation()),
         export: |m, f, a| Some(kvik_code::staged_export(m, f, a as u32)),
