@@ -1,6 +1,5 @@
 -module(ets_few_objects).
 -export([main/0]).
--compile([nowarn_deprecated_catch]).
 
 %% Searches by a key that is bound, whole or in part, which visit few objects; beside the same ones by
 %% a specification with a guard, which is compiled.
@@ -85,14 +84,17 @@ delete(Kind, Keypos, P) ->
 refused(Kind) ->
     T = ets:new(t, [Kind, private]),
     ets:insert(T, {a, 1}),
-    [t:p({R, catch ets:select(T, [{{a, '_'}, [], R}])}) || R <- [['$2'], [], ['$_' | x], [['$_']], x]],
-    [t:p(catch ets:select(T, S)) || S <- [x, [], [x], [{{a, '_'}, [], ['$_']} | x], [{{a, '_'}, x, ['$_']}], [{{a, '_'}, ['$_']}], [{x, [], ['$_']}], [{{}, [], ['$_']}]]],
-    [t:p(catch F(T, {a, '_'})) || F <- [fun ets:match/2, fun ets:match_object/2]],
+    [t:p({R, reason(fun() -> ets:select(T, [{{a, '_'}, [], R}]) end)}) || R <- [['$2'], [], ['$_' | x], [['$_']], x]],
+    [t:p(reason(fun() -> ets:select(T, S) end)) || S <- [x, [], [x], [{{a, '_'}, [], ['$_']} | x], [{{a, '_'}, x, ['$_']}], [{{a, '_'}, ['$_']}], [{x, [], ['$_']}], [{{}, [], ['$_']}]]],
+    [t:p(reason(fun() -> F(T, {a, '_'}) end)) || F <- [fun ets:match/2, fun ets:match_object/2]],
     Self = self(),
-    spawn(fun() -> Self ! [catch element(1, element(2, catch F(T, {a, '_'}))) || F <- [fun ets:match/2, fun ets:match_object/2, fun ets:match_delete/2]] end),
+    spawn(fun() -> Self ! [reason(fun() -> F(T, {a, '_'}) end) || F <- [fun ets:match/2, fun ets:match_object/2, fun ets:match_delete/2]] end),
     receive Refused -> t:p(Refused) end,
     ets:delete(T),
-    [t:p(element(1, element(2, catch F(T, {a, '_'})))) || F <- [fun ets:match/2, fun ets:match_object/2, fun ets:match_delete/2]].
+    [t:p(reason(fun() -> F(T, {a, '_'}) end)) || F <- [fun ets:match/2, fun ets:match_object/2, fun ets:match_delete/2]].
+
+reason(F) ->
+    try F() catch error:E -> E end.
 
 %% Objects that were deleted while the table is fixed are not found.
 fixed(Kind) ->
