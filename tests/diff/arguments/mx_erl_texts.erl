@@ -11,4 +11,4 @@ main() ->
     m:f(erlang, binary_to_list, [m:bins(), [0, 1, 2, 9], [1, 3, a]]),
     m:f(erlang, split_binary, [m:bins(), [0, 1, 3, 9, -1, a]]),
     m:f(erlang, binary_part, [m:bins(), [0, 1, 3], [0, 1, -1, 9]]),
-    m:fs(erlang, [list_to_pid, list_to_ref, list_to_port], [["<0.1.0>", "<0.1>", "", "#Ref<0.1.2.3>", "#Port<0.1>", "#Ref<0>", [a], a]]).
+    m:fs(erlang, [list_to_pid, list_to_ref, list_to_port], [["<0.1.0>", "<0.1>", "", "#Ref<0.1.1.3>", "#Port<0.1>", "#Ref<0>", [a], a]]).
