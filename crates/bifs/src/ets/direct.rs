@@ -24,15 +24,9 @@ pub(super) fn list<'h>(
     id: Term<'h>,
     pattern: impl FnOnce() -> Option<Direct<'h>>,
 ) -> Result<Option<Term<'h>>, Raised> {
-    visit(p, id, pattern, |pattern, objects| match objects {
-        Objects::OfBucket(all) => {
-            all.iter().filter_map(|o| pattern.run(p, *o)).fold(Term::NIL, |l, t| p.heap.cons(t, l))
-        }
-        Objects::InOrder(all) => {
-            let found: SmallVec<[Term<'h>; 8]> =
-                all.iter().filter_map(|o| pattern.run(p, *o)).collect();
-            p.heap.list(&found)
-        }
+    visit(p, id, pattern, |pattern, all| {
+        let found: Objects<'h> = all.iter().filter_map(|o| pattern.run(p, *o)).collect();
+        p.heap.list(&found)
     })
 }
 /// How many objects a specification is true for.
@@ -41,15 +35,8 @@ pub(super) fn count<'h>(
     id: Term<'h>,
     spec: Term<'h>,
 ) -> Result<Option<usize>, Raised> {
-    visit(
-        p,
-        id,
-        || Direct::of_spec(spec),
-        |pattern, objects| {
-            let (Objects::OfBucket(all) | Objects::InOrder(all)) = objects;
-            all.iter().filter(|o| pattern.is_true(**o)).count()
-        },
-    )
+    let pattern = || Direct::of_spec(spec);
+    visit(p, id, pattern, |pattern, all| all.iter().filter(|o| pattern.is_true(**o)).count())
 }
 /// Deletes the objects that a specification is true for; how many there were.
 pub(super) fn delete<'h>(
@@ -92,11 +79,8 @@ pub(super) fn delete<'h>(
     }
 }
 
-/// What is looked at, in the order of a walk.
-enum Objects<'s, 't> {
-    OfBucket(&'s [Term<'t>]),
-    InOrder(&'s [Term<'t>]),
-}
+/// Objects that are looked at, in the order of results.
+type Objects<'t> = SmallVec<[Term<'t>; 8]>;
 
 fn with_key<'h>(t: &Table, pattern: Option<Direct<'h>>) -> Option<(Direct<'h>, Term<'h>)> {
     let pattern = pattern?;
@@ -108,7 +92,7 @@ fn visit<'h, R>(
     p: &'h Proc,
     id: Term<'h>,
     pattern: impl FnOnce() -> Option<Direct<'h>>,
-    f: impl FnOnce(&Direct<'h>, Objects<'_, '_>) -> R,
+    f: impl FnOnce(&Direct<'h>, &[Term<'_>]) -> R,
 ) -> Result<Option<R>, Raised> {
     if p.heap.is_suspended() {
         return Ok(None);
@@ -117,41 +101,32 @@ fn visit<'h, R>(
     let t = table(p, id, &pin)?;
     let s = read(p, &t, Access::Read)?;
     let Some((pattern, key)) = with_key(&t, pattern()) else { return Ok(None) };
-    let mut all: SmallVec<[Term<'_>; 8]> = SmallVec::new();
-    let there = match &s.store {
-        Store::Hash(h) => of_bucket(h, key, &mut all),
-        Store::Tree(tree) => in_order(tree, key, &mut all),
+    let (all, free) = match &s.store {
+        Store::Hash(h) => (of_bucket(h, key), 0),
+        Store::Tree(tree) => (in_order(tree, key), 1),
     };
-    if !there {
-        return Ok(None);
-    }
-    Ok(Some(match &s.store {
-        Store::Hash(_) => {
-            p.heap.bump_reductions(all.len() as i64);
-            f(&pattern, Objects::OfBucket(&all))
-        }
-        Store::Tree(_) => {
-            p.heap.bump_reductions(all.len().saturating_sub(1) as i64);
-            f(&pattern, Objects::InOrder(&all))
-        }
+    Ok(all.map(|all| {
+        p.heap.bump_reductions(all.len().saturating_sub(free) as i64);
+        f(&pattern, &all)
     }))
 }
-/// The objects of the bucket that has the key. False: it is not bound, or there are too many.
-fn of_bucket<'t>(h: &'t LinearHash, key: Term<'_>, all: &mut SmallVec<[Term<'t>; 8]>) -> bool {
+/// The objects of the bucket that has the key, the last one first. `None`: the key is not bound, or
+/// there are too many.
+fn of_bucket<'t>(h: &'t LinearHash, key: Term<'_>) -> Option<Objects<'t>> {
     if order::has_wild(key) {
-        return false;
+        return None;
     }
-    if let Some(b) = h.bucket_with(key) {
-        all.extend(h.bucket(b).into_iter().flatten().take(CHUNK).map(|r| r.object()));
-    }
-    all.len() < CHUNK
+    let rows = h.bucket_with(key).and_then(|b| h.bucket(b));
+    let mut all: Objects<'t> = rows.into_iter().flatten().take(CHUNK).map(|r| r.object()).collect();
+    all.reverse();
+    (all.len() < CHUNK).then_some(all)
 }
-/// The objects whose keys may match. False: there may be any, or too many.
-fn in_order<'t>(tree: &'t Tree, key: Term<'_>, all: &mut SmallVec<[Term<'t>; 8]>) -> bool {
+/// The objects whose keys may match. `None`: there may be any, or too many.
+fn in_order<'t>(tree: &'t Tree, key: Term<'_>) -> Option<Objects<'t>> {
     if order::wild(key).is_some() {
-        return false;
+        return None;
     }
     let (from, to) = ends(Some(key), None, false);
-    all.extend(tree.between(from, to).take(FEW + 1).map(|r| r.object()));
-    all.len() <= FEW
+    let all: Objects<'t> = tree.between(from, to).take(FEW + 1).map(|r| r.object()).collect();
+    (all.len() <= FEW).then_some(all)
 }
