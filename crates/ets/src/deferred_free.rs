@@ -1,17 +1,15 @@
 //! Frees the rows of a deleted table in steps, so that no process waits long for it.
 
-use std::collections::btree_set;
-
 use crate::buckets::Buckets;
 use crate::cooperative::STEPS_PER_REDUCTION;
 use crate::linear_hash::{FIRST, SEGMENT};
-use crate::tree::TreeRow;
+use crate::tree::IntoObjects;
 
 pub struct DeferredFree(Rest);
 
 enum Rest {
     Buckets(Buckets),
-    Rows(btree_set::IntoIter<TreeRow>),
+    Objects(IntoObjects),
 }
 
 /// Buckets are freed by OTP's segments, the last first. Each costs 32 reductions, besides one for each
@@ -22,8 +20,8 @@ impl DeferredFree {
     pub(crate) fn of_buckets(all: Buckets) -> DeferredFree {
         DeferredFree(Rest::Buckets(all))
     }
-    pub(crate) fn of_rows(all: btree_set::IntoIter<TreeRow>) -> DeferredFree {
-        DeferredFree(Rest::Rows(all))
+    pub(crate) fn of_objects(all: IntoObjects) -> DeferredFree {
+        DeferredFree(Rest::Objects(all))
     }
     /// Frees objects until the steps are used up, and whole segments. True when nothing is left and
     /// there were steps enough.
@@ -36,7 +34,7 @@ impl DeferredFree {
                     let n = if beyond == 0 { all.len() } else { (beyond - 1) % SEGMENT + 1 };
                     SEGMENT_COST + all.cut(n)
                 }
-                Rest::Rows(all) => match all.next() {
+                Rest::Objects(all) => match all.next() {
                     Some(_) => 1,
                     None => return true,
                 },

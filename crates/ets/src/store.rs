@@ -141,7 +141,7 @@ impl Store {
     pub fn into_remains(self) -> DeferredFree {
         match self {
             Store::Hash(h) => DeferredFree::of_buckets(h.into_buckets()),
-            Store::Tree(t) => DeferredFree::of_rows(t.into_rows()),
+            Store::Tree(t) => DeferredFree::of_objects(t.into_objects()),
         }
     }
 }

@@ -56,7 +56,7 @@ pub use frag::OwnedTerm;
 pub use gc::GcStats;
 pub use literal::LiteralArea;
 pub use regs::Regs;
-pub use stored_row::{change_in_set, StoredRow};
+pub use stored_row::StoredRow;
 pub use suspended_bif::SuspendedState;
 pub use term_builder::TermBuilder;
 pub use writer::Writer;

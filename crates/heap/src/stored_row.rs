@@ -4,8 +4,6 @@
 //! A row is a pointer: all else is in the header of its fragment, so a search reads the bucket and then
 //! rows, and nothing beside them.
 
-use std::borrow::Borrow;
-use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 
@@ -219,48 +217,15 @@ impl OwnedTerm {
         i: usize,
         f: impl FnOnce(Term<'static>) -> Option<Term<'s>>,
     ) -> Option<Term<'static>> {
-        // SAFETY: `self` is borrowed alone.
-        unsafe { self.change_unshared(i, f) }
-    }
-    /// # Safety
-    /// Nobody else looks at the term meanwhile.
-    unsafe fn change_unshared<'s>(
-        &self,
-        i: usize,
-        f: impl FnOnce(Term<'static>) -> Option<Term<'s>>,
-    ) -> Option<Term<'static>> {
         let new = f(self.term().as_tuple()?.get(i)?.immediate()?)?.immediate()?;
         if !self.block().as_ptr_range().contains(&(self.root as *const u64)) {
             return None;
         }
         // SAFETY: the tuple is in memory that is the term's alone, and has that element; nobody
-        // looks at it, as the caller says.
+        // looks at it, as `self` is borrowed alone.
         unsafe { *((self.root - TAG_BOXED) as *mut u64).add(1 + i) = new.word() };
         Some(new)
     }
-}
-
-/// See [`OwnedTerm::change_element`]: changes an object in a set, where it stays, since the element is
-/// no part of its key. `object` gives the one that an item of the set contains.
-pub fn change_in_set<'s, R, Q: Ord + ?Sized>(
-    set: &mut BTreeSet<R>,
-    key: &Q,
-    object: impl for<'r> FnOnce(&'r R) -> Option<&'r OwnedTerm>,
-    i: usize,
-    f: impl FnOnce(Term<'static>) -> Option<Term<'s>>,
-) -> Option<Term<'static>>
-where
-    R: Ord + Borrow<Q>,
-{
-    let item = set.get(key)?;
-    let object = object(item)?;
-    let (at, item) = (std::ptr::from_ref(object) as usize, std::ptr::from_ref(item) as usize);
-    let is_inside = at >= item && at + size_of::<OwnedTerm>() <= item + size_of::<R>();
-    if !is_inside {
-        return None;
-    }
-    // SAFETY: the object is a part of an item of the set, which is borrowed alone.
-    unsafe { object.change_unshared(i, f) }
 }
 
 fn inner(t: &OwnedTerm) -> Option<u32> {

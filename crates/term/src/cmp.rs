@@ -51,13 +51,15 @@ fn simple(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
     }
     Some(a.as_small()?.cmp(&b.as_small()?))
 }
-/// Compares one object with itself, two tuples, if that is simple, two bit strings, or two bignums.
+/// Compares one object with itself, two tuples, if that is simple, two bit strings, two bignums, or two
+/// references.
 #[inline]
 fn objects(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
     let one = a.same(b).then_some(Equal);
     one.or_else(|| tuples(a, b))
         .or_else(|| Some(bits(a.as_bits()?, b.as_bits()?)))
         .or_else(|| Some(bigs(a.as_big()?, b.as_big()?)))
+        .or_else(|| Some(refs(a.as_ref()?, b.as_ref()?)))
 }
 /// Compares two tuples of one size, if their first elements that are different words are as above.
 fn tuples(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
