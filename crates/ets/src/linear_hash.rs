@@ -173,6 +173,43 @@ impl LinearHash {
         }
         row.change_element(i, f)
     }
+    /// Replaces a key's only object in a `set` by what `f` makes of it, with the same key.
+    pub fn replace_with<E>(
+        &mut self,
+        key: Term<'_>,
+        f: impl FnOnce(Term<'_>) -> Result<OwnedTerm, E>,
+    ) -> Option<Result<(), E>> {
+        let key = self.sought(key);
+        let b = self.index(key.hash);
+        let row = chain::find(&mut self.buckets[b], |r| key.is_of(r)).as_mut()?;
+        if row.is_dead() {
+            return None;
+        }
+        Some(f(row.object()).map(|new| {
+            self.words -= row.words();
+            row.replace(new);
+            self.words += row.words();
+        }))
+    }
+    pub fn is_set(&self) -> bool {
+        self.kind == TableKind::Set
+    }
+    /// Takes the only object of a key out of a `set` whose objects are not held.
+    pub fn take_one(&mut self, key: Term<'_>, hold: IterationHold) -> Option<StoredRow> {
+        let key = self.sought(key);
+        let b = self.index(key.hash);
+        let at = chain::find(&mut self.buckets[b], |r| key.is_of(r));
+        if at.as_ref()?.is_dead() {
+            return None;
+        }
+        let row = chain::take(at)?;
+        self.words -= row.words();
+        self.items -= 1;
+        if hold == IterationHold::None {
+            self.shrink();
+        }
+        Some(row)
+    }
     /// Like `get`, but including objects marked dead.
     pub fn get_stored<'t, 'k>(
         &'t self,

@@ -74,6 +74,18 @@ impl Store {
             Store::Tree(t) => t.change(key, i, f),
         }
     }
+    /// Replaces a key's only object in a `set` or `ordered_set` by what `f` makes of it, with the same
+    /// key. `None`: there is none.
+    pub fn replace<E>(
+        &mut self,
+        key: Term<'_>,
+        f: impl FnOnce(Term<'_>) -> Result<OwnedTerm, E>,
+    ) -> Option<Result<(), E>> {
+        match self {
+            Store::Hash(h) => h.replace_with(key, f),
+            Store::Tree(t) => t.replace_with(key, f),
+        }
+    }
     pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: IterationHold) -> PutOutcome {
         match self {
             Store::Hash(h) => h.put(object, only_new, hold),
@@ -110,6 +122,9 @@ impl Store {
         hold: IterationHold,
     ) -> SmallVec<[Term<'h>; 1]> {
         match self {
+            Store::Hash(h) if h.is_set() && hold != IterationHold::Objects => {
+                h.take_one(key, hold).iter().map(|r| heap.copy_row(r)).collect()
+            }
             Store::Hash(h) => {
                 let mut copies: SmallVec<_> = h.get(key).map(|r| heap.copy_row(r)).collect();
                 copies.reverse();

@@ -59,22 +59,36 @@ fn update_element<'h>(
     judge_default(p, &t, default)?;
     // OTP reports no cause here.
     needs_one_object(p, &t).inspect_err(|_| p.cause.set(None))?;
-    if let Some([pos, value]) = spec.as_tuple_n::<2>() {
+    if let Some([pos, value]) = spec.as_tuple_n::<2>().filter(|[_, value]| value.is_immediate()) {
         let place = element_beside_key(&t, pos);
         if place.and_then(|i| s.store.change(key, i, |_| Some(value))).is_some() {
             return Ok(Term::bool(true));
         }
     }
-    let mut elements = match (elements(&s, key), default.and_then(|d| d.as_tuple())) {
-        (Some(elements), _) => elements,
-        (None, None) => return Ok(Term::bool(false)),
-        (None, Some(default)) => {
-            let mut new = default.elements().to_vec();
-            let place = t.options.keypos.checked_sub(1).and_then(|i| new.get_mut(i));
-            *place.ok_or_else(|| p.badarg())? = key;
-            new
-        }
-    };
+    let keypos = t.options.keypos;
+    let here = s.store.replace(key, |object| {
+        let elements = object.as_tuple().map_or(&[][..], |t| t.elements());
+        with_elements(p, keypos, elements.to_vec(), spec)
+    });
+    if let Some(done) = here {
+        return done.map(|()| Term::bool(true));
+    }
+    let Some(default) = default.and_then(|d| d.as_tuple()) else { return Ok(Term::bool(false)) };
+    let mut new = default.elements().to_vec();
+    let place = keypos.checked_sub(1).and_then(|i| new.get_mut(i));
+    *place.ok_or_else(|| p.badarg())? = key;
+    let new = with_elements(p, keypos, new, spec)?;
+    s.store.put_owned(new, t.hold());
+    Ok(Term::bool(true))
+}
+
+/// An object with these elements, of which some have other values.
+fn with_elements<'a>(
+    p: &Proc,
+    keypos: usize,
+    mut elements: Vec<Term<'a>>,
+    spec: Term<'a>,
+) -> Result<OwnedTerm, Raised> {
     let specs = match spec.as_tuple() {
         Some(_) => vec![spec],
         None => spec.list_to_vec().ok_or_else(|| p.badarg())?,
@@ -82,16 +96,14 @@ fn update_element<'h>(
     for spec in specs {
         let [pos, value] = spec.as_tuple_n::<2>().ok_or_else(|| p.badarg())?;
         let pos = pos.as_small().ok_or_else(|| p.badarg())?;
-        if pos == t.options.keypos as i64 {
+        if pos == keypos as i64 {
             return Err(p.badarg_because(am::keypos));
         }
         let i = usize::try_from(pos).ok().and_then(|pos| pos.checked_sub(1));
         let element = i.and_then(|i| elements.get_mut(i));
         *element.ok_or_else(|| no_position(p))? = value;
     }
-    let new = object_of(&elements);
-    s.store.put_owned(new, t.hold());
-    Ok(Term::bool(true))
+    Ok(object_of(&elements))
 }
 
 /// The object has no element at that position.

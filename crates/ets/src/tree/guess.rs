@@ -6,6 +6,8 @@ use std::cell::Cell;
 
 /// Bits for an index in a node.
 const BITS: u32 = 6;
+/// The last step, or a look-up after it, has used it.
+const FRESH: u64 = 1 << 63;
 
 thread_local! {
     static KEPT: Cell<u64> = const { Cell::new(0) };
@@ -23,11 +25,24 @@ impl Guess {
     pub fn new() -> Guess {
         Guess { indices: 0, used: 0 }
     }
+    /// Of the first object in any tree.
+    pub fn first() -> Guess {
+        Guess::new()
+    }
     pub fn kept() -> Guess {
         Guess { indices: KEPT.get(), used: 0 }
     }
+    /// The kept one, as long as each look-up finds its key there.
+    #[inline]
+    pub fn fresh() -> Option<Guess> {
+        Some(Guess::kept()).filter(|g| g.indices & FRESH != 0)
+    }
+    /// A look-up has not found its key there: the next ones do not try.
+    pub fn spoil() {
+        KEPT.set(KEPT.get() & !FRESH);
+    }
     pub fn keep(&self) {
-        KEPT.set(self.indices);
+        KEPT.set(self.indices | FRESH);
     }
     pub fn push(&mut self, i: usize) {
         let bits = i as u64 & !(u64::MAX << BITS);

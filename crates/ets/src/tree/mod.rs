@@ -15,6 +15,7 @@ use std::ops::Bound;
 use kvik_heap::OwnedTerm;
 use kvik_term::Term;
 
+use self::guess::Guess;
 use self::node::{Edge, Leaf, Node, Target};
 pub(crate) use self::range::IntoObjects;
 use self::range::Limit;
@@ -50,7 +51,9 @@ impl Tree {
         self.words
     }
     pub fn get_owned(&self, key: Term<'_>) -> Option<&OwnedTerm> {
-        self.root.find(&Target::key(key), self.keypos)
+        let target = Target::key(key);
+        let guessed = self.root.find_guessed(&target, self.keypos);
+        guessed.or_else(|| self.root.find(&target, self.keypos))
     }
     pub fn get(&self, key: Term<'_>) -> Option<Term<'_>> {
         self.get_owned(key).map(OwnedTerm::term)
@@ -85,6 +88,18 @@ impl Tree {
     ) -> Option<Term<'static>> {
         self.root.find_mut(&Target::key(key), self.keypos)?.change_element(i, f)
     }
+    /// Replaces a key's object by what `f` makes of it, with the same key.
+    pub fn replace_with<E>(
+        &mut self,
+        key: Term<'_>,
+        f: impl FnOnce(Term<'_>) -> Result<OwnedTerm, E>,
+    ) -> Option<Result<(), E>> {
+        let object = self.root.find_mut(&Target::key(key), self.keypos)?;
+        Some(f(object.term()).map(|new| {
+            self.words = self.words + new.words() - object.words();
+            *object = new;
+        }))
+    }
     pub fn erase_object(&mut self, object: Term<'_>) {
         let key = key_of(object, self.keypos);
         if self.get(key).is_some_and(|o| order::same(o, object)) {
@@ -102,6 +117,7 @@ impl Tree {
         object.map(|o| key_of(o.term(), self.keypos))
     }
     pub fn first(&self) -> Option<Term<'_>> {
+        Guess::first().keep();
         self.key(self.root.outermost(false))
     }
     pub fn last(&self) -> Option<Term<'_>> {

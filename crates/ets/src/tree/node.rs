@@ -409,8 +409,28 @@ impl Node {
             }
         }
     }
-    /// The same for a key whose object is where this thread's last such step led, if the other one is in
-    /// the same leaf.
+    /// The leaf that this thread's last step led to, and the index of the object there, if that is the
+    /// key's.
+    fn guessed(
+        &self,
+        guess: &mut Guess,
+        key: &Target<'_>,
+        keypos: usize,
+    ) -> Option<(&Leaf, usize)> {
+        let mut node = self;
+        loop {
+            match node {
+                Node::Leaf(leaf) => {
+                    let i = guess.next();
+                    let is_here = key.is(leaf.rows.get(i)?.code, leaf.key(i, keypos));
+                    return is_here.then_some((leaf, i));
+                }
+                Node::Inner(inner) => node = inner.child(guess.next())?,
+            }
+        }
+    }
+    /// What `beside` finds, for a key whose object is where this thread's last such step led, if the
+    /// other one is in the same leaf.
     pub fn beside_guessed(
         &self,
         key: &Target<'_>,
@@ -418,23 +438,21 @@ impl Node {
         is_before: bool,
     ) -> Option<&OwnedTerm> {
         let guess = Guess::kept();
-        let (mut node, mut rest) = (self, guess);
-        loop {
-            match node {
-                Node::Leaf(leaf) => {
-                    let i = rest.next();
-                    if !key.is(leaf.rows.get(i)?.code, leaf.key(i, keypos)) {
-                        return None;
-                    }
-                    let object = leaf.object(if is_before { i.checked_sub(1)? } else { i + 1 });
-                    if object.is_some() {
-                        guess.moved(&rest, is_before).keep();
-                    }
-                    return object;
-                }
-                Node::Inner(inner) => node = inner.child(rest.next())?,
-            }
+        let mut rest = guess;
+        let (leaf, i) = self.guessed(&mut rest, key, keypos)?;
+        let object = leaf.object(if is_before { i.checked_sub(1)? } else { i + 1 })?;
+        guess.moved(&rest, is_before).keep();
+        Some(object)
+    }
+    /// What `find` finds, if this thread's last step led there, and no look-up has been elsewhere since.
+    #[inline]
+    pub fn find_guessed(&self, key: &Target<'_>, keypos: usize) -> Option<&OwnedTerm> {
+        let mut guess = Guess::fresh()?;
+        let found = self.guessed(&mut guess, key, keypos);
+        if found.is_none() {
+            Guess::spoil();
         }
+        found.and_then(|(leaf, i)| leaf.object(i))
     }
     /// Where a key is, or would be inserted.
     pub fn path(&self, target: &Target<'_>, keypos: usize) -> Path {
