@@ -104,7 +104,7 @@ impl<'p> MessageQueue<'p> {
             return None;
         };
         self.p.set_flag(flag::UNFETCHED, false);
-        let next = m.exchange_lent(heap.take_borrowed_message());
+        let next = m.exchange_lent(self.take_borrowed());
         drop(m);
         let next = next.map(|t| heap.borrow_message(t));
         self.check();
@@ -113,8 +113,17 @@ impl<'p> MessageQueue<'p> {
     #[inline]
     pub(super) fn give_back(self, m: &mut Mailbox) {
         if m.borrowed() {
-            m.give_back(self.p.heap.take_borrowed_message());
+            m.give_back(self.take_borrowed());
         }
+    }
+    /// The borrowed message, no part of which the process holds any more: a guard that failed may have
+    /// left one as the value of its exception, as `map_size(V)` does with `{badmap, V}`, or in what the
+    /// stack trace would say of it, as `<<V/binary>>` does.
+    #[inline]
+    fn take_borrowed(self) -> OwnedTerm {
+        self.p.heap.set_root(Root::ExcValue, Term::NIL);
+        self.p.heap.set_root(Root::Spare, Term::NIL);
+        self.p.heap.take_borrowed_message()
     }
     /// The current message matches: takes it out of the queue. Returns it with its token, if it has
     /// token information.
