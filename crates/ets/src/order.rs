@@ -40,10 +40,14 @@ pub fn wild(t: Term<'_>) -> Option<Wild> {
         return Some(Wild::Any);
     }
     let (b'$', digits) = a.name().as_bytes().split_first()? else { return None };
-    if digits.is_empty() || !digits.iter().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    a.name()[1..].parse().ok().map(Wild::Var)
+    let is_number = match digits {
+        [] | [b'0', _, ..] => false,
+        _ => digits.iter().all(|b| b.is_ascii_digit()),
+    };
+    // Numbers are taken as OTP's 32 bits hold them; what is negative there is none.
+    let next = |n: i32, b: &u8| n.wrapping_mul(10).wrapping_add(i32::from(b - b'0'));
+    let n = is_number.then(|| digits.iter().fold(0, next))?;
+    u32::try_from(n).ok().map(Wild::Var)
 }
 
 pub fn variable(t: Term<'_>) -> Option<u32> {
