@@ -10,7 +10,7 @@ use kvik_sys::alloc::may_fail;
 use kvik_term::word::HEAP_BIN_LIMIT;
 
 use crate::env::EnvPtr;
-use crate::pointers::{Array, CTerm, InOut, OutPointer, Word};
+use crate::pointers::{to_c, Array, CTerm, InOut, OutPointer, Word};
 
 const SAFE: c_uint = 0x2000_0000;
 
@@ -187,7 +187,7 @@ pub extern "C" fn enif_binary_to_term(
     let opts = DecodeOpts { safe: opts & SAFE != 0, ..DecodeOpts::default() };
     match kvik_etf::decode(data.slice(size), e.heap(), opts) {
         Ok((t, n)) => {
-            to.put(t.word());
+            to.put(to_c(t));
             n
         }
         Err(_) => 0,

@@ -15,7 +15,7 @@ use crate::abi::{Native, DIRTY_CPU, DIRTY_IO};
 use crate::env::{set_thread_kind, EnvPtr, NifEnv, ScheduledNif};
 use crate::halt::DelayingCall;
 use crate::library::NifLibrary;
-use crate::pointers::{Array, CStrPtr, CTerm, Word};
+use crate::pointers::{to_c, Array, CStrPtr, CTerm, Word};
 
 /// A callable library function. `entry` comes first: native code identifies the record by that
 /// address. Records are never freed.
@@ -115,6 +115,16 @@ impl Record {
     }
 }
 
+/// Calls `f` with the number of arguments, and an array of them as C sees them.
+fn with_arguments<R>(args: &[Term<'_>], f: impl FnOnce(c_int, *const Word) -> R) -> R {
+    let n = args.len() as c_int;
+    if args.iter().all(|t| to_c(*t) == t.word()) {
+        return f(n, args.as_ptr().cast());
+    }
+    let words: Vec<Word> = args.iter().map(|t| to_c(*t)).collect();
+    f(n, words.as_ptr())
+}
+
 /// Called when native code calls a record's entry.
 fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h> {
     // SAFETY: only entries in records lead here; they come first there.
@@ -135,7 +145,7 @@ fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h>
     let mut e = NifEnv::of_call(p, r.lib);
     let delaying = r.delaying();
     // SAFETY: the function of a library that is loaded, with as many arguments as it is to have.
-    let w = unsafe { (r.code)(&mut e, own.len() as c_int, own.as_ptr().cast()) };
+    let w = unsafe { with_arguments(own, |n, argv| (r.code)(&mut e, n, argv)) };
     drop(delaying);
     if e.exception.is_none() && e.next.is_none() && w.word() != NONE {
         return Ok(w.on(&p.heap));
@@ -152,7 +162,7 @@ pub fn call_alone(e: &'static Export, pid: Option<u32>, args: &[Term<'_>]) -> Op
     let mut e = NifEnv::alone(r.lib);
     e.pid = pid;
     // SAFETY: the function of a library that is loaded, with as many arguments as it is to have.
-    let w = unsafe { (r.code)(&mut e, args.len() as c_int, args.as_ptr().cast()) };
+    let w = unsafe { with_arguments(args, |n, argv| (r.code)(&mut e, n, argv)) };
     let ended = e.exception.is_none() && e.next.is_none() && w.word() != NONE;
     ended.then(|| OwnedTerm::new(w.term()))
 }
@@ -269,7 +279,7 @@ fn dirty_call(r: &'static Record, pid: u32, args: &OwnedTerm) -> Outcome {
     let delaying = r.delaying();
     let args = args.term().as_tuple().map_or(&[][..], |t| t.elements());
     // SAFETY: as in `call`; the library is kept.
-    let w = unsafe { (r.code)(&mut e, args.len() as c_int, args.as_ptr().cast()) };
+    let w = unsafe { with_arguments(args, |n, argv| (r.code)(&mut e, n, argv)) };
     drop(delaying);
     match (e.exception, e.next.take()) {
         (Some(why), _) => Outcome::Raised(OwnedTerm::new(why.term())),

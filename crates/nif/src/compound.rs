@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use kvik_term::{map, Map, Term};
 
 use crate::env::EnvPtr;
-use crate::pointers::{Array, CTerm, In, InOut, OutPointer, Word};
+use crate::pointers::{to_c, Array, CTerm, In, InOut, OutPointer, Word};
 
 #[no_mangle]
 pub extern "C" fn enif_get_tuple(
@@ -21,7 +21,7 @@ pub extern "C" fn enif_get_tuple(
 }
 #[no_mangle]
 pub extern "C" fn enif_make_tuple_from_array(e: EnvPtr, a: Array<CTerm>, n: c_uint) -> Word {
-    e.heap().tuple(a.terms(n as usize)).word()
+    e.heap().tuple(&a.terms(n as usize)).word()
 }
 
 #[no_mangle]
@@ -32,8 +32,8 @@ pub extern "C" fn enif_get_list_cell(
     tail: OutPointer<Word>,
 ) -> c_int {
     let Some(c) = t.term().as_cons() else { return 0 };
-    head.put(c.head().word());
-    tail.put(c.tail().word());
+    head.put(to_c(c.head()));
+    tail.put(to_c(c.tail()));
     1
 }
 #[no_mangle]
@@ -52,7 +52,7 @@ pub extern "C" fn enif_make_list_cell(e: EnvPtr, head: CTerm, tail: CTerm) -> Wo
 }
 #[no_mangle]
 pub extern "C" fn enif_make_list_from_array(e: EnvPtr, a: Array<CTerm>, n: c_uint) -> Word {
-    e.heap().list(a.terms(n as usize)).word()
+    e.heap().list(&a.terms(n as usize)).word()
 }
 #[no_mangle]
 pub extern "C" fn enif_make_reverse_list(e: EnvPtr, t: CTerm, to: OutPointer<Word>) -> c_int {
@@ -84,8 +84,8 @@ pub extern "C" fn enif_make_map_from_arrays(
     n: usize,
     to: OutPointer<Word>,
 ) -> c_int {
-    let pairs = keys.terms(n).iter().copied().zip(values.terms(n).iter().copied());
-    let pairs: Vec<_> = pairs.collect();
+    let pairs: Vec<_> =
+        keys.slice(n).iter().zip(values.slice(n)).map(|(k, v)| (k.term(), v.term())).collect();
     let m = e.heap().map(&pairs);
     if m.as_map().is_none_or(|m| m.len() != n) {
         return 0;
@@ -140,7 +140,7 @@ pub extern "C" fn enif_get_map_value(
 ) -> c_int {
     match m.term().as_map().and_then(|m| map::get(m, key.term())) {
         Some(v) => {
-            to.put(v.word());
+            to.put(to_c(v));
             1
         }
         None => 0,
@@ -169,7 +169,7 @@ pub extern "C" fn enif_map_iterator_create(
     entry: c_int,
 ) -> c_int {
     let Some(map) = m.term().as_map() else { return 0 };
-    let pairs: Vec<_> = map::iter(map).map(|(k, v)| (k.word(), v.word())).collect();
+    let pairs: Vec<_> = map::iter(map).map(|(k, v)| (to_c(k), to_c(v))).collect();
     let size = pairs.len() as u64;
     let null = std::ptr::null_mut();
     let index = match entry {

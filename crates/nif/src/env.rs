@@ -12,7 +12,7 @@ use crate::abi::Native;
 use crate::iovec::Vectors;
 
 use crate::library::NifLibrary;
-use crate::pointers::{CTerm, OutPointer, Word};
+use crate::pointers::{to_c, CTerm, OutPointer, Word};
 use crate::resource_types::Loading;
 
 /// A request by `enif_schedule_nif`: called instead of returning the NIF's value.
@@ -202,7 +202,7 @@ pub extern "C" fn enif_clear_env(mut e: EnvPtr) {
 
 #[no_mangle]
 pub extern "C" fn enif_make_copy(e: EnvPtr, t: CTerm) -> Word {
-    e.heap().copy_all(t.term()).word()
+    to_c(e.heap().copy_all(t.term()))
 }
 
 #[no_mangle]

@@ -14,7 +14,7 @@ use crate::call::{record, Record};
 use crate::env::NifEnv;
 use crate::halt;
 use crate::library::NifLibrary;
-use crate::pointers::CStrPtr;
+use crate::pointers::{to_c, CStrPtr};
 use crate::resource_types;
 use crate::shared_object::last_error;
 
@@ -248,7 +248,7 @@ fn call_load(
         (Some(old), Some(upgrade), _) => {
             let old_data = old.priv_data.load(Ordering::Acquire);
             // SAFETY: the library's own function.
-            let veto = unsafe { upgrade(e, data, old.priv_data.as_ptr(), info.word()) };
+            let veto = unsafe { upgrade(e, data, old.priv_data.as_ptr(), to_c(info)) };
             if veto != 0 {
                 old.priv_data.store(old_data, Ordering::Release);
                 let why = format!("Library upgrade-call unsuccessful ({veto}).");
@@ -257,7 +257,7 @@ fn call_load(
             0
         }
         // SAFETY: as above.
-        (None, _, Some(load)) => unsafe { load(e, data, info.word()) },
+        (None, _, Some(load)) => unsafe { load(e, data, to_c(info)) },
         (None, _, None) => 0,
     };
     if veto != 0 {

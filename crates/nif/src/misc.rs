@@ -8,7 +8,7 @@ use kvik_proc::clock;
 use crate::abi::SysInfo;
 
 use crate::env::EnvPtr;
-use crate::pointers::{CStrPtr, InOut, OutBuffer, Word};
+use crate::pointers::{to_c, CStrPtr, InOut, OutBuffer, Word};
 
 /// As in OTP, the first word of new memory is not zero: `ets_cache` of ejabberd reads from there how
 /// many counters it may have, and sets it nowhere.
@@ -164,7 +164,7 @@ pub extern "C" fn enif_cpu_time(e: EnvPtr) -> Word {
 #[no_mangle]
 pub extern "C" fn enif_make_unique_integer(e: EnvPtr, properties: c_int) -> Word {
     let (positive, monotonic) = (properties & 1 != 0, properties & 2 != 0);
-    kvik_proc::unique::integer(e.heap(), monotonic, positive).word()
+    to_c(kvik_proc::unique::integer(e.heap(), monotonic, positive))
 }
 
 #[cfg(test)]

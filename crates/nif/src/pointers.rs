@@ -14,6 +14,29 @@ use kvik_term::{am, Atom, Term};
 /// `ERL_NIF_TERM`, from Rust to C: a term's word.
 pub type Word = u64;
 
+/// In place of the integer 0, whose word is 0: libraries take 0 for no term, as in OTP no term has that
+/// word. It is no term itself. An array that `enif_get_tuple` returns is the tuple's own and has 0.
+const ZERO: Word = 0x2F;
+
+/// A term's word for C.
+#[inline]
+pub fn to_c(t: Term<'_>) -> Word {
+    match t.word() {
+        0 => ZERO,
+        word => word,
+    }
+}
+
+/// A term's word that came from C.
+///
+/// # Safety
+/// The interface's contract: terms come from us, and are used no longer than their environment lives.
+#[inline]
+pub unsafe fn from_c<'h>(word: Word) -> Term<'h> {
+    // SAFETY: as the caller says.
+    unsafe { Term::from_word(if word == ZERO { 0 } else { word }) }
+}
+
 /// `ERL_NIF_TERM`, from C to Rust: a term of a live environment, or an immediate one.
 #[derive(Copy, Clone)]
 #[repr(transparent)]
@@ -21,14 +44,13 @@ pub struct CTerm(Word);
 
 impl CTerm {
     pub fn term(&self) -> Term<'_> {
-        // SAFETY: the interface's contract: terms come from us, and are used no longer than their
-        // environment lives.
-        unsafe { Term::from_word(self.0) }
+        // SAFETY: as the interface says.
+        unsafe { from_c(self.0) }
     }
     /// As a term with the lifetime of its heap.
     pub fn on<'h>(self, _: &'h Heap) -> Term<'h> {
         // SAFETY: as above.
-        unsafe { Term::from_word(self.0) }
+        unsafe { from_c(self.0) }
     }
     /// # Safety
     /// The word of a term whose heap outlives its use, or the value that marks an exception.
@@ -183,10 +205,8 @@ impl<T> Array<T> {
     }
 }
 impl Array<CTerm> {
-    pub fn terms(&self, n: usize) -> &[Term<'_>] {
-        let words = self.slice(n);
-        // SAFETY: both are one word, and each is a term as C says by passing it.
-        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }
+    pub fn terms(&self, n: usize) -> Vec<Term<'_>> {
+        self.slice(n).iter().map(CTerm::term).collect()
     }
 }
 

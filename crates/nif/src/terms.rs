@@ -6,7 +6,7 @@ use std::ffi::{c_double, c_int, c_long, c_uint, c_ulong};
 use kvik_term::{cmp, PidTerm, PortTerm, Term, View};
 
 use crate::env::EnvPtr;
-use crate::pointers::{CTerm, OutPointer, Word};
+use crate::pointers::{to_c, CTerm, OutPointer, Word};
 
 macro_rules! tests {
     ($($name:ident: $f:expr;)*) => {
@@ -110,19 +110,19 @@ pub extern "C" fn enif_get_local_port(_: EnvPtr, t: CTerm, to: OutPointer<Word>)
 
 #[no_mangle]
 pub extern "C" fn enif_make_int(_: EnvPtr, i: c_int) -> Word {
-    Term::int(i).word()
+    to_c(Term::int(i))
 }
 #[no_mangle]
 pub extern "C" fn enif_make_uint(e: EnvPtr, i: c_uint) -> Word {
-    e.heap().integer(i as i64).word()
+    to_c(e.heap().integer(i as i64))
 }
 #[no_mangle]
 pub extern "C" fn enif_make_long(e: EnvPtr, i: c_long) -> Word {
-    e.heap().integer(i).word()
+    to_c(e.heap().integer(i))
 }
 #[no_mangle]
 pub extern "C" fn enif_make_ulong(e: EnvPtr, i: c_ulong) -> Word {
-    e.heap().unsigned(i).word()
+    to_c(e.heap().unsigned(i))
 }
 /// Rejects numbers that are not finite.
 #[no_mangle]

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_double, c_int, c_long, c_void};
 
 use kvik_term::Term;
 
-use crate::pointers::{CStrPtr, OutBuffer};
+use crate::pointers::{from_c, CStrPtr, OutBuffer};
 
 /// The System V `va_list`: offsets into the save area of the registers, then the stack.
 #[repr(C)]
@@ -46,7 +46,7 @@ impl Arguments {
     /// There is one more argument, which is a term.
     unsafe fn term<'a>(&mut self) -> Term<'a> {
         // SAFETY: as the caller says.
-        unsafe { Term::from_word(self.word()) }
+        unsafe { from_c(self.word()) }
     }
     /// # Safety
     /// There is one more argument on the stack.

@@ -18,6 +18,7 @@ pub mod host;
 pub mod inet;
 pub mod input;
 pub mod iodata;
+pub mod library_watch;
 mod open;
 pub mod options;
 pub mod packet;

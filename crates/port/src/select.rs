@@ -9,7 +9,7 @@ use kvik_env::poll::Interest;
 use kvik_heap::{MagicResource, OwnedTerm};
 use kvik_proc::signal::{self, Signal};
 
-use crate::poll::{self, Source};
+use crate::library_watch::LibraryWatch;
 
 /// A set of a descriptor's events.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
@@ -33,8 +33,7 @@ struct Selected {
     read: Waiting,
     write: Waiting,
     error: Waiting,
-    /// Whether it is in the poll set.
-    polled: bool,
+    watch: LibraryWatch,
 }
 
 fn selected() -> MutexGuard<'static, HashMap<RawFd, Selected>> {
@@ -49,24 +48,9 @@ impl Selected {
     fn watch(&mut self, fd: RawFd) -> bool {
         let (read, write) = (self.read.is_some(), self.write.is_some());
         let i = Interest { read, write, ..Interest::default() };
-        // Always in the set with that number: sets are taken modulo their count.
-        let home = fd as usize;
         // The kernel always reports errors, without a flag.
         let wanted = read || write || self.error.is_some();
-        let fine = match (self.polled, wanted) {
-            (false, true) => match poll::add(home, fd, Source::Library, fd as u32, i) {
-                Ok(false) => true,
-                Ok(true) | Err(_) => return false,
-            },
-            (true, true) => poll::modify(home, fd, Source::Library, fd as u32, i).is_ok(),
-            (true, false) => {
-                poll::remove(home, fd);
-                true
-            }
-            (false, false) => true,
-        };
-        self.polled = wanted;
-        fine
+        matches!(self.watch.set(fd, wanted.then_some(i)), Ok(false))
     }
     /// Takes the messages for some events. Returns which events were awaited, and the messages.
     fn take(&mut self, which: EventMask) -> (EventMask, [Waiting; 3]) {
@@ -103,7 +87,8 @@ pub fn select(
 ) -> bool {
     steal(fd, by);
     let mut all = selected();
-    let new = || Selected { by: by.clone(), read: None, write: None, error: None, polled: false };
+    let watch = LibraryWatch::default;
+    let new = || Selected { by: by.clone(), read: None, write: None, error: None, watch: watch() };
     let s = all.entry(fd).or_insert_with(new);
     let place = match which {
         EventMask { read: true, .. } => &mut s.read,
@@ -144,9 +129,7 @@ fn steal(fd: RawFd, by: &MagicResource) {
 /// that may drop a resource.
 fn forget(fd: RawFd, which: impl Fn(&Selected) -> bool) -> Option<Selected> {
     let mut all = selected();
-    let polled = all.get(&fd).filter(|s| which(s))?.polled;
-    if polled {
-        poll::remove(fd as usize, fd);
-    }
+    let s = all.get_mut(&fd).filter(|s| which(s))?;
+    let _ = s.watch.set(fd, None);
     all.remove(&fd)
 }

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use kvik_env::poll::Interest;
 use kvik_port::driver::Ready;
+use kvik_port::library_watch::LibraryWatch;
 use kvik_port::poll::{self, Source};
 use kvik_port::table;
 
@@ -28,8 +29,7 @@ struct Selected {
     port: u32,
     read: bool,
     write: bool,
-    /// Whether it is in the poll set.
-    polled: bool,
+    watch: LibraryWatch,
     /// Always ready, as an ordinary file is: not polled, but reported again as long as it is selected.
     is_always_ready: bool,
 }
@@ -46,28 +46,15 @@ impl Selected {
     fn watch(&mut self, fd: c_int) -> bool {
         let i = Interest { read: self.read, write: self.write, edge: false };
         let wanted = self.read || self.write;
-        let home = fd as usize;
-        let fine = match (self.polled, wanted) {
-            (false, true) if self.is_always_ready => {
-                poll::again(home, Source::Library, fd as u32);
-                return true;
+        if self.is_always_ready {
+            if wanted {
+                poll::again(fd as usize, Source::Library, fd as u32);
             }
-            (false, true) => match poll::add(home, fd, Source::Library, fd as u32, i) {
-                Ok(true) => {
-                    self.is_always_ready = true;
-                    return true;
-                }
-                added => added.is_ok(),
-            },
-            (true, true) => poll::modify(home, fd, Source::Library, fd as u32, i).is_ok(),
-            (true, false) => {
-                poll::remove(home, fd);
-                true
-            }
-            (false, false) => true,
-        };
-        self.polled = wanted && fine;
-        fine
+            return true;
+        }
+        let set = self.watch.set(fd, wanted.then_some(i));
+        self.is_always_ready = matches!(set, Ok(true));
+        set.is_ok()
     }
 }
 
@@ -101,8 +88,8 @@ pub fn ready(fd: c_int, read: bool, write: bool, hangup: bool) -> bool {
 /// Deselects the descriptors of a closed port.
 pub fn forget(port: u32) {
     selected().retain(|fd, s| {
-        if s.port == port && s.polled {
-            poll::remove(*fd as usize, *fd);
+        if s.port == port {
+            let _ = s.watch.set(*fd, None);
         }
         s.port != port
     });
@@ -128,8 +115,9 @@ pub extern "C" fn driver_select(port: Data, fd: *mut c_void, mode: c_int, on: c_
 }
 fn select(port: u32, fd: c_int, mode: c_int) -> c_int {
     let mut all = selected();
+    let watch = LibraryWatch::default;
     let new =
-        || Selected { port, read: false, write: false, polled: false, is_always_ready: false };
+        || Selected { port, read: false, write: false, watch: watch(), is_always_ready: false };
     let s = all.entry(fd).or_insert_with(new);
     // If it was another port's, that one has closed it and the number was reused.
     s.port = port;
@@ -145,7 +133,8 @@ fn deselect(port: u32, fd: c_int, mode: c_int) -> bool {
     let mut all = selected();
     let Some(s) = all.get_mut(&fd) else { return true };
     if s.port != port {
-        return false;
+        // Nobody waits for it: its number may have been reused.
+        return !s.read && !s.write;
     }
     // Ending the use of a descriptor also ends waiting for it.
     s.read &= mode & (READ | USE) == 0;
