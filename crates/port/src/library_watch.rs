@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use kvik_env::poll::Interest;
-use kvik_env::{Errno, Result};
+use kvik_env::{fd, Errno, Result};
 
 use crate::poll::{self, Source};
 
@@ -35,7 +35,7 @@ impl LibraryWatch {
                 let add = |at| poll::add(home, at, Source::Library, fd as u32, i);
                 let mut added = add(fd);
                 if matches!(added, Err(Errno::EXIST)) {
-                    let other = self.duplicate.insert(kvik_sys::fd::duplicate(fd)?);
+                    let other = self.duplicate.insert(fd::duplicate(fd)?);
                     added = add(other.as_raw_fd());
                 }
                 self.is_there = matches!(added, Ok(false));
