@@ -21,7 +21,11 @@ key(numbers) ->
         3 -> float(N);
         4 -> -float(N)
     end;
-key(floats) -> (rand:uniform(100) - 50) / rand:uniform(20) * one_of([1.0, 1.0e-20, 1.0e200]);
+key(floats) ->
+    F = (rand:uniform(100) - 50) / rand:uniform(20) * one_of([1.0, 0.1, 1.0e-20, 1.0e200]),
+    <<Bits:64>> = <<F/float>>,
+    <<Near/float>> = <<(max(0, Bits + rand:uniform(3) - 2)):64>>,
+    Near;
 key(atoms) -> list_to_atom(name());
 key(texts) -> one_of([name(), list_to_binary(name())]);
 key(bit_strings) ->

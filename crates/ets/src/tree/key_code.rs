@@ -191,10 +191,10 @@ impl KeyCode {
         let below = f.floor();
         if (I64_MIN..-I64_MIN).contains(&below) {
             self.whole_number(below as i64);
-            let above = f - below;
-            self.push(u64::from(above > 0.0), 1);
-            if above > 0.0 {
-                let (fraction, more) = fraction_bits(above);
+            let (fraction, more) = fraction_above(f);
+            let is_whole = fraction == 0 && !more;
+            self.push(u64::from(!is_whole), 1);
+            if !is_whole {
                 self.push(fraction, 64);
                 self.push(u64::from(more), 1);
                 if more {
@@ -275,13 +275,14 @@ const MIDDLE: u32 = 16;
 const MORE_BITS: u64 = 65;
 const I64_MIN: f64 = i64::MIN as f64;
 
-/// The first 64 binary places of what is between 0 and 1, and whether there are more.
-fn fraction_bits(f: f64) -> (u64, bool) {
+/// The first 64 binary places of what a number is above the integer below it, and whether there are more.
+fn fraction_above(f: f64) -> (u64, bool) {
     const SHIFTED: f64 = 18_446_744_073_709_551_616.0;
-    // By a power of two: exact. What is just below an integer was rounded to it.
-    let all = f * SHIFTED;
-    match all < SHIFTED {
-        true => (all as u64, all.fract() != 0.0),
-        false => (u64::MAX, true),
+    // Of the magnitude it is exact: less than 1, shifted by a power of two.
+    let all = f.abs().fract() * SHIFTED;
+    let (places, more) = (all as u64, all.fract() != 0.0);
+    match f < 0.0 {
+        true => (0u64.wrapping_sub(places).wrapping_sub(u64::from(more)), more),
+        false => (places, more),
     }
 }

@@ -66,7 +66,10 @@ fn integer<'h>(h: &'h Heap, n: &mut Numbers) -> Term<'h> {
     h.big(n.below(2) == 0, &[all as u64, (all >> 64) as u64, u64::from(power > 140)])
 }
 fn float<'h>(h: &'h Heap, n: &mut Numbers) -> Term<'h> {
-    let f = match n.below(4) {
+    let f = match n.below(6) {
+        // Neighbours, and what is close to them.
+        4 => f64::from_bits(((n.below(400) as f64 - 200.0) / 97.0).to_bits() + n.below(3)),
+        5 => f64::from_bits((-(0.5f64.powi(n.below(80) as i32))).to_bits() - n.below(3)),
         0 => n.one_of(&[0.0, -0.0, 0.5, 1e-20, -1e-20, 1.5, 1e308, -1e308, 0.1, 0.100_000_000_1]),
         1 => 2f64.powi(n.below(150) as i32),
         2 => -(2f64.powi(n.below(150) as i32)),
