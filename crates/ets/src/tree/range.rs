@@ -164,6 +164,25 @@ impl<'t> Iterator for Range<'t> {
         self.front.leave_end();
         Some(self.row(object))
     }
+    /// Passes whole leaves.
+    fn nth(&mut self, n: usize) -> Option<TreeRow<'t>> {
+        let mut n = n;
+        while !std::ptr::eq(self.front.leaf, self.back.leaf) {
+            let left = self.front.leaf.len() - self.front.at;
+            if n < left {
+                break;
+            }
+            n -= left;
+            self.front.at = self.front.leaf.len();
+            self.front.leave_end();
+        }
+        let last = match std::ptr::eq(self.front.leaf, self.back.leaf) {
+            true => self.back.at,
+            false => self.front.leaf.len(),
+        };
+        self.front.at = (self.front.at + n).min(last);
+        self.next()
+    }
 }
 
 impl<'t> DoubleEndedIterator for Range<'t> {

@@ -177,6 +177,11 @@ impl Both {
         assert_eq!(self.tree.words(), words);
         let all = self.tree.between(Bound::Unbounded, Bound::Unbounded).map(|r| r.object());
         assert!(all.eq_by_exact(self.list.iter()));
+        for i in (0..self.list.len() + 2).step_by(7) {
+            let (found, wanted) = (self.tree.nth(i), self.list.get(i).map(OwnedTerm::term));
+            let is_same = found.zip(wanted).is_none_or(|(a, b)| cmp::eq_exact(a, b));
+            assert!(is_same && found.is_some() == wanted.is_some(), "{i}");
+        }
     }
 }
 /// Equality of two sequences of objects.
