@@ -138,6 +138,10 @@ impl<'p> MessageQueue<'p> {
         if first || m.borrowed() {
             self.keep_first_unfetched(&mut m);
         }
+        if m.borrowed() {
+            // A guard of the receive may be under way, stopped by the end of its turn, and hold parts.
+            self.keep_lent();
+        }
         self.give_back(&mut m);
         m.push_priority(message, token);
         drop(m);
