@@ -9,14 +9,14 @@ use crate::pointers::{to_c, Array, CTerm, In, InOut, OutPointer, Word};
 
 #[no_mangle]
 pub extern "C" fn enif_get_tuple(
-    _: EnvPtr,
+    mut e: EnvPtr,
     t: CTerm,
     arity: OutPointer<c_int>,
     elements: OutPointer<*const Word>,
 ) -> c_int {
     let Some(t) = t.term().as_tuple() else { return 0 };
     arity.put(t.len() as c_int);
-    elements.put(t.elements().as_ptr().cast());
+    elements.put(e.env().words_of(t.elements()));
     1
 }
 #[no_mangle]

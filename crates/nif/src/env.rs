@@ -6,7 +6,7 @@ use std::ptr;
 
 use kvik_heap::Heap;
 use kvik_proc::Proc;
-use kvik_term::am;
+use kvik_term::{am, Term};
 
 use crate::abi::Native;
 use crate::iovec::Vectors;
@@ -37,6 +37,8 @@ pub struct NifEnv {
     pub next: Option<ScheduledNif>,
     /// Bytes copied for `enif_inspect_binary` and similar.
     pub bytes: Vec<Box<[u8]>>,
+    /// Elements of tuples, as C sees them.
+    words: Vec<Box<[Word]>>,
     /// Vectors freed with the environment.
     pub vectors: Vectors,
     /// What the library has set up, in a call that loads it.
@@ -54,6 +56,7 @@ impl NifEnv {
             exception: None,
             next: None,
             bytes: Vec::new(),
+            words: Vec::new(),
             vectors: Default::default(),
             loading: None,
         }
@@ -87,8 +90,19 @@ impl NifEnv {
             self.own = Some(own);
         }
         self.bytes.clear();
+        self.words.clear();
         self.vectors = Default::default();
         self.exception = None;
+    }
+    /// Terms as an array for C, which is there until the environment ends or is cleared.
+    pub fn words_of(&mut self, terms: &[Term<'_>]) -> *const Word {
+        if terms.iter().all(|t| to_c(*t) == t.word()) {
+            return terms.as_ptr().cast();
+        }
+        let words: Box<[Word]> = terms.iter().map(|t| to_c(*t)).collect();
+        let at = words.as_ptr();
+        self.words.push(words);
+        at
     }
     /// Keeps bytes until the environment ends or is cleared.
     pub fn keep(&mut self, bytes: Vec<u8>) -> *mut u8 {

@@ -15,7 +15,7 @@ use kvik_term::{am, Atom, Term};
 pub type Word = u64;
 
 /// In place of the integer 0, whose word is 0: libraries take 0 for no term, as in OTP no term has that
-/// word. It is no term itself. An array that `enif_get_tuple` returns is the tuple's own and has 0.
+/// word. It is no term itself.
 const ZERO: Word = 0x2F;
 
 /// A term's word for C.
