@@ -343,16 +343,6 @@ impl LinearHash {
         let key = key_of(object, self.keypos);
         self.remove(key, hold, |r| order::same(r.object(), object));
     }
-    /// Replaces the object by another with the same key.
-    pub fn replace(&mut self, object: Term<'_>) {
-        let key = self.sought(key_of(object, self.keypos));
-        let b = self.index(key.hash);
-        if let Some(r) = chain::find(&mut self.buckets[b], |r| key.is_of(r)) {
-            self.words -= r.words();
-            r.replace(OwnedTerm::new(object));
-            self.words += r.words();
-        }
-    }
 
     fn grow(&mut self) {
         if self.items > self.buckets.len() {

@@ -22,12 +22,9 @@ pub(super) struct Guess {
 }
 
 impl Guess {
+    /// Before any index is pushed, that of the first object in any tree.
     pub fn new() -> Guess {
         Guess { indices: 0, used: 0 }
-    }
-    /// Of the first object in any tree.
-    pub fn first() -> Guess {
-        Guess::new()
     }
     pub fn kept() -> Guess {
         Guess { indices: KEPT.get(), used: 0 }

@@ -117,7 +117,7 @@ impl Tree {
         object.map(|o| key_of(o.term(), self.keypos))
     }
     pub fn first(&self) -> Option<Term<'_>> {
-        Guess::first().keep();
+        Guess::new().keep();
         self.key(self.root.outermost(false))
     }
     pub fn last(&self) -> Option<Term<'_>> {
