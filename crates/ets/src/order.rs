@@ -119,3 +119,37 @@ pub fn partial(pattern: Term<'_>, key: Term<'_>) -> Ordering {
     }
     Ordering::Equal
 }
+
+/// Compares two patterns up to the first variable of either. A variable counts as `wild` says: less
+/// or greater than what is no variable.
+pub fn patterns(a: Term<'_>, b: Term<'_>, wild: Ordering) -> Ordering {
+    // As `partial` takes maps.
+    let open = |t: Term<'_>, other: Term<'_>| match (t.view(), other.view()) {
+        (View::Map(_), _) if kvik_release::current().keys_with_maps_match_others() => true,
+        (View::Map(_), View::Map(_)) => has_wild(t),
+        _ => self::wild(t).is_some(),
+    };
+    let mut todo = vec![(a, b)];
+    while let Some((a, b)) = todo.pop() {
+        match (open(a, b), open(b, a)) {
+            (false, false) => {}
+            (true, true) => break,
+            (true, false) => return wild,
+            (false, true) => return wild.reverse(),
+        }
+        match (a.view(), b.view()) {
+            (View::Cons(x), View::Cons(y)) => {
+                todo.extend([(x.tail(), y.tail()), (x.head(), y.head())]);
+            }
+            (View::Tuple(x), View::Tuple(y)) if x.len() == y.len() => {
+                let pairs = x.elements().iter().copied().zip(y.elements().iter().copied());
+                todo.extend(pairs.rev());
+            }
+            _ => match order(a, b) {
+                Ordering::Equal => {}
+                o => return o,
+            },
+        }
+    }
+    Ordering::Equal
+}

@@ -73,7 +73,7 @@ pub(super) fn delete<'h>(
             Ok(Some(n))
         }
         Store::Tree(tree) => {
-            let (from, to) = ends(Some(key), None, false);
+            let (from, to) = ends(Some((key, key)), None, false);
             Ok(Some(tree.edit(from, to, &mut { CHUNK }, edit).0))
         }
     }
@@ -103,7 +103,8 @@ fn visit<'h, R>(
     let Some((pattern, key)) = with_key(&t, pattern()) else { return Ok(None) };
     let (all, free) = match &s.store {
         Store::Hash(h) => (of_bucket(h, key), 0),
-        Store::Tree(tree) => (in_order(tree, key), 1),
+        // The one object of a key costs nothing.
+        Store::Tree(tree) => (in_order(tree, key), usize::from(!order::has_wild(key))),
     };
     Ok(all.map(|all| {
         p.heap.bump_reductions(all.len().saturating_sub(free) as i64);
@@ -126,7 +127,7 @@ fn in_order<'t>(tree: &'t Tree, key: Term<'_>) -> Option<Objects<'t>> {
     if order::wild(key).is_some() {
         return None;
     }
-    let (from, to) = ends(Some(key), None, false);
+    let (from, to) = ends(Some((key, key)), None, false);
     let all: Objects<'t> = tree.between(from, to).take(FEW + 1).map(|r| r.object()).collect();
     (all.len() <= FEW).then_some(all)
 }

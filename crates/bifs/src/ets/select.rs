@@ -5,6 +5,7 @@
 //! is not locked, but its buckets are not split or joined ([`StoppedWalk`]), so the walk sees each
 //! object that stays in the table exactly once.
 
+use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -103,34 +104,37 @@ enum Reach<'h> {
     Nothing,
     /// The keys of all heads are bound: the distinct keys.
     Keys(Vec<Term<'h>>),
-    /// One head whose key is at least partly bound: it limits the range in an ordered set.
-    Near(Term<'h>),
+    /// The keys of all heads are at least partly bound: those that match the least and the greatest
+    /// keys, which are the ends of a range in an ordered set.
+    Between(Term<'h>, Term<'h>),
 }
 
 fn reach<'h>(spec: Term<'h>, keypos: usize, kind: TableKind) -> Reach<'h> {
-    let heads: Vec<_> = spec.list().filter_map(|c| c.as_tuple()?.get(0)).collect();
+    let heads = spec.list().filter_map(|c| c.as_tuple()?.get(0));
+    let ordered = kind == TableKind::OrderedSet;
     let mut keys = Vec::new();
-    for head in &heads {
-        if order::wild(*head).is_some() {
+    for head in heads {
+        if order::wild(head).is_some() {
             return Reach::All;
         }
         let Some(key) = head.as_tuple().and_then(|t| t.get(keypos - 1)) else {
             continue;
         };
-        if order::has_wild(key) {
-            return match (kind, heads.len()) {
-                (TableKind::OrderedSet, 1) if order::wild(key).is_none() => Reach::Near(key),
-                _ => Reach::All,
-            };
+        if order::wild(key).is_some() || !ordered && order::has_wild(key) {
+            return Reach::All;
         }
         keys.push(key);
     }
-    match (keys.as_slice(), kind, heads.len()) {
-        ([], ..) => Reach::Nothing,
-        ([key], TableKind::OrderedSet, 1) => Reach::Near(*key),
-        (_, TableKind::OrderedSet, _) => Reach::All,
-        _ => Reach::Keys(keys),
+    let Some((first, others)) = keys.split_first() else { return Reach::Nothing };
+    if !ordered {
+        return Reach::Keys(keys);
     }
+    let ends = others.iter().fold((*first, *first), |(least, most), key| {
+        let before = order::patterns(*key, least, Ordering::Less).is_lt();
+        let behind = order::patterns(*key, most, Ordering::Greater).is_gt();
+        (if before { *key } else { least }, if behind { *key } else { most })
+    });
+    Reach::Between(ends.0, ends.1)
 }
 
 /// The first buckets of a walk over a hash table; `true` if the walk continues from the last one.
@@ -147,13 +151,22 @@ fn buckets(h: &LinearHash, reach: &Reach<'_>) -> (Vec<usize>, bool) {
         _ => (vec![0], true),
     }
 }
+
+/// The patterns that match the least and the greatest keys of a range.
+type KeyRange<'h> = (Term<'h>, Term<'h>);
+
+/// Whether the range is that of one key, whose object costs nothing.
+fn is_one_key(range: Option<KeyRange<'_>>) -> bool {
+    range.is_some_and(|(least, most)| !order::has_wild(least) && order::order(least, most).is_eq())
+}
+
 /// Where a walk continues.
 enum At<'h> {
     /// At a bucket; then at those of the list or, if `true`, at each bucket after it.
     Bucket(Option<usize>, std::vec::IntoIter<usize>, bool),
-    /// In an ordered set: after (in reverse: before) the last key, within the range of `near`.
+    /// In an ordered set: after (in reverse: before) the last key, within the range if there is one.
     Key {
-        near: Option<Term<'h>>,
+        range: Option<KeyRange<'h>>,
         last: Option<OwnedTerm>,
         reverse: bool,
     },
@@ -208,8 +221,10 @@ impl<'h> Walk<'h> {
                 At::Bucket(todo.next(), todo, on)
             }
             (Store::Tree(_), Reach::Nothing) => At::End,
-            (Store::Tree(_), Reach::Near(k)) => At::Key { near: Some(k), last: None, reverse },
-            (Store::Tree(_), _) => At::Key { near: None, last: None, reverse },
+            (Store::Tree(_), Reach::Between(least, most)) => {
+                At::Key { range: Some((least, most)), last: None, reverse }
+            }
+            (Store::Tree(_), _) => At::Key { range: None, last: None, reverse },
         };
         Ok(Walk::new(prog, limit, at))
     }
@@ -230,6 +245,14 @@ impl<'h> Walk<'h> {
     }
     fn full(&self) -> bool {
         self.limit.is_some_and(|n| self.got.len() >= n)
+    }
+    /// Charges for the last objects of a walk through an ordered set and, as OTP reverses it in a
+    /// call of its own, for a portion.
+    fn charge(&self, p: &Proc, range: Option<KeyRange<'h>>, visited: usize) {
+        let reversed = if self.limit.is_some() { self.got.len().div_ceil(10) } else { 0 };
+        if !is_one_key(range) {
+            p.heap.bump_reductions((visited + reversed) as i64);
+        }
     }
     /// Calls `visit` for objects until there are no more, or until the limit is reached.
     fn run(
@@ -263,24 +286,23 @@ impl<'h> Walk<'h> {
                 }
             }
             Store::Tree(tree) => {
-                let At::Key { near, ref last, reverse } = self.at else { return Ok(self) };
+                let At::Key { range, ref last, reverse } = self.at else { return Ok(self) };
                 let last = last.clone();
                 let mut rows = {
-                    let (from, to) = ends(near, last.as_ref(), reverse);
+                    let (from, to) = ends(range, last.as_ref(), reverse);
                     tree.between(from, to)
                 };
                 let mut key = None;
                 while !self.full() {
                     if visited == CHUNK {
                         let last = key.map(OwnedTerm::new).or(last);
-                        self.at = At::Key { near, last, reverse };
+                        self.at = At::Key { range, last, reverse };
                         return Err(self.stop(p, t));
                     }
                     let row = if reverse { rows.next_back() } else { rows.next() };
                     let Some(row) = row else {
                         self.at = At::End;
-                        let free = if near.is_some() { 1 } else { 0 };
-                        p.heap.bump_reductions(visited.saturating_sub(free) as i64);
+                        self.charge(p, range, visited);
                         return Ok(self);
                     };
                     visited += 1;
@@ -288,8 +310,9 @@ impl<'h> Walk<'h> {
                     visit(&mut self, row.object());
                 }
                 let last = key.map(OwnedTerm::new).or(last);
-                self.at = At::Key { near, last, reverse };
-                visited += 1;
+                self.charge(p, range, visited);
+                self.at = At::Key { range, last, reverse };
+                return Ok(self);
             }
         }
         p.heap.bump_reductions(visited as i64);
@@ -301,12 +324,14 @@ pub(super) type Ends<'h> = (Bound<TreeBound<'h>>, Bound<TreeBound<'h>>);
 
 /// The bounds of the rest of a walk through an ordered set.
 pub(super) fn ends<'a>(
-    near: Option<Term<'a>>,
+    range: Option<KeyRange<'a>>,
     last: Option<&'a OwnedTerm>,
     reverse: bool,
 ) -> Ends<'a> {
-    let mut ends = match near {
-        Some(k) => (Bound::Included(TreeBound::Before(k)), Bound::Included(TreeBound::Behind(k))),
+    let mut ends = match range {
+        Some((least, most)) => {
+            (Bound::Included(TreeBound::Before(least)), Bound::Included(TreeBound::Behind(most)))
+        }
         None => (Bound::Unbounded, Bound::Unbounded),
     };
     if let Some(key) = last {
@@ -387,10 +412,10 @@ impl<'h> Walk<'h> {
         let list = heap.list(&self.got);
         let Some(limit) = self.limit else { return list };
         let continuation = match self.at {
-            At::Key { near, last: Some(key), reverse } => heap.tuple(&[
+            At::Key { range, last: Some(key), reverse } => heap.tuple(&[
                 registry::reference(heap, t),
                 heap.copy(key.term()),
-                near.unwrap_or(Term::NIL),
+                range.map_or(Term::NIL, |(least, most)| if reverse { least } else { most }),
                 heap.integer(limit as i64),
                 heap.magic_ref(self.prog),
                 Term::NIL,
@@ -443,8 +468,9 @@ fn continue_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         (Store::Tree(_), &[_, key, pattern, _, _, _, reverse, _]) => {
             let reverse = reverse.as_small() == Some(1);
-            let near = (!pattern.is_nil()).then_some(pattern);
-            let at = At::Key { near, last: Some(OwnedTerm::new(key)), reverse };
+            // The last key is the other end.
+            let range = (!pattern.is_nil()).then_some((pattern, pattern));
+            let at = At::Key { range, last: Some(OwnedTerm::new(key)), reverse };
             Walk::new(prog, Some(limit), at).found(p, &t, &s)
         }
         _ => Err(p.badarg()),
@@ -531,22 +557,20 @@ fn edit<'h>(
             p.heap.bump_reductions((visited + replaced) as i64);
         }
         Store::Tree(tree) => {
-            if let At::Key { near, ref mut last, .. } = walk.at {
+            if let At::Key { range, ref mut last, .. } = walk.at {
                 let before = last.take();
                 let mut most = CHUNK;
-                let (from, to) = ends(near, before.as_ref(), false);
+                let (from, to) = ends(range, before.as_ref(), false);
                 let (n, behind) = tree.edit(from, to, &mut most, |o| f(&walk.prog, o));
                 walk.count += n;
-                if replaces {
+                if replaces && !is_one_key(range) {
                     p.heap.bump_reductions(n as i64);
                 }
                 if behind.is_some() {
                     *last = behind;
                     return Err(walk.stop(p, &t));
                 }
-                // The one object of a key costs nothing.
-                let bound = near.is_some_and(|k| !order::has_wild(k));
-                p.heap.bump_reductions(if bound { 0 } else { CHUNK - most } as i64);
+                p.heap.bump_reductions(if is_one_key(range) { 0 } else { CHUNK - most } as i64);
             }
         }
     }
