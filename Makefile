@@ -1,5 +1,5 @@
 # What a newcomer types. Each target does its own set-up.
-.PHONY: help deps build test bench report conformance stalls faults tools systems soak soak-rabbitmq fuzz fuzz-verifier loom miri dist dist-test clean
+.PHONY: help deps build test bench report conformance stalls faults tools systems soak soak-rabbitmq fuzz fuzz-verifier stress-builds loom miri dist dist-test clean
 
 help:
 	@echo 'Times are for two cores and include no first build, which takes about 5 minutes; ~ marks an estimate.'
@@ -18,6 +18,7 @@ help:
 	@echo 'make soak-rabbitmq   RabbitMQ under changing load and faults (90 min; DURATION=600: ten)'
 	@echo 'make fuzz            the four fuzz targets, 5 min each (20 min; TARGET=etf DURATION=1800: one of them, longer)'
 	@echo 'make fuzz-verifier   code that no compiler made, on a VM that checks what the verifier proved (~10 min; COUNT=20000)'
+	@echo 'make stress-builds   random programs on a VM that collects at nearly every allocation, in turns of a few reductions (~8 min; COUNT=20000)'
 	@echo 'make loom            every interleaving of the threads under inboxes and sleep (~5 min)'
 	@echo 'make miri            unit tests of term, sync, heap and etf under Miri, which finds undefined behaviour (~5 min)'
 	@echo 'make dist            a .tar.gz and a .deb in target/dist (4 to 8 min; FULL=1: one with OTP 29 too)'
@@ -84,6 +85,13 @@ fuzz-verifier:
 	@export VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/checked/release/kvik" BUILD="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/corrupt-checked"; \
 		tests/corrupt/run --findings && \
 		MUTATE=semantic FROM=$(or $(FROM),0) tests/corrupt/run $(or $(COUNT),20000)
+
+# A build of its own: docs/internals/gc.md, "Stress".
+stress-builds:
+	@scripts/setup tools
+	cargo build -q --release -p kvik-cli -p kvik-heap -p kvik-proc --features kvik-heap/tight,kvik-proc/short-turns --target-dir "$${CARGO_TARGET_DIR:-target}/stress"
+	@export VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/stress/release/kvik" BUILD="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/random-stress"; \
+		tests/random/run $(or $(COUNT),20000) $(or $(FROM),1000000)
 
 loom:
 	@RUSTFLAGS='--cfg loom' cargo test -q --release -p kvik-sync --lib --target-dir "$${CARGO_TARGET_DIR:-target}/loom"

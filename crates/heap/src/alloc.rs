@@ -15,6 +15,7 @@ use crate::literal::{is_literal, Sharing};
 use crate::memory_counters::BLOCKS;
 use crate::root_pairs::RootPairs;
 use crate::roots::{Root, ROOTS};
+use crate::spoil::spoil;
 
 /// Smallest block that is allocated, in words, heap and stack together.
 pub const LEAST_WORDS: usize = 62;
@@ -101,7 +102,10 @@ pub(crate) unsafe fn free_block(p: *mut u64, words: usize) {
     if words > 0 {
         BLOCKS.sub(words * 8);
         // SAFETY: as the caller says.
-        unsafe { dealloc(p.cast(), block_layout(words)) }
+        unsafe {
+            spoil(p, words);
+            dealloc(p.cast(), block_layout(words))
+        }
     }
 }
 

@@ -26,6 +26,8 @@ const MOST_WORDS_BY_FREQUENCY: usize = 16_384;
 /// it is soon filled again.
 const KEPT_WORDS: usize = 3000;
 
+/// Whether blocks are exactly as large as needed; large ones, an eighth larger.
+const TIGHT: bool = cfg!(feature = "tight");
 /// Instead of a least block size: exactly as many words as needed.
 pub(crate) const FIT: u32 = u32::MAX;
 /// The same, and an eighth more.
@@ -83,7 +85,7 @@ impl Heap {
     }
     /// Words of the to-space for a collection that at worst needs so many.
     pub(crate) fn to_space_words(&self, worst: usize) -> usize {
-        if self.min_words.get() >= FIT_IDLE {
+        if TIGHT || self.min_words.get() >= FIT_IDLE {
             return worst;
         }
         let size = distance(self.start.get(), self.end.get());
@@ -105,6 +107,8 @@ impl Heap {
     ) -> usize {
         let used = survived + stack_and_need;
         match self.min_words.get() {
+            _ if TIGHT && used < MANY_WORDS => return used,
+            _ if TIGHT => return used + used / 8,
             FIT => return used,
             FIT_IDLE => return used + used / 8,
             _ => {}

@@ -10,6 +10,7 @@ use kvik_term::Term;
 use crate::binary::{each_resource, release_off_heap, MagicResource};
 use crate::copy;
 use crate::literal::{Leaving, Sharing};
+use crate::spoil::spoil;
 use crate::Heap;
 
 /// A fragment's header; its words follow it in the same allocation.
@@ -44,7 +45,10 @@ impl Frag {
     /// of.
     pub(crate) unsafe fn free(p: *mut Frag) {
         // SAFETY: as the caller says.
-        unsafe { dealloc(p.cast(), Frag::layout((*p).cap)) }
+        unsafe {
+            spoil(Frag::words(p), (*p).cap);
+            dealloc(p.cast(), Frag::layout((*p).cap))
+        }
     }
     /// # Safety
     /// `p` is live.

@@ -42,6 +42,7 @@ pub mod regs;
 pub mod root_pairs;
 pub mod roots;
 mod spare_room;
+mod spoil;
 pub mod stored_row;
 pub mod suspended_bif;
 pub mod term_builder;

@@ -57,7 +57,7 @@ links() ->
          P ! {run, self(), fun() -> [spawn_link(Idle), spawn_link(Idle)] end},
          receive done -> ok end,
          {links, L} = process_info(P, links),
-         timer:sleep(50),
+         t:await(fun() -> [{links, [P]}] =:= lists:usort([process_info(X, links) || X <- [A, B]]) end),
          io:format(" ~p~n", [[lists:sort(element(2, erlang:trace_info(X, flags))) || X <- [P, A, B]]]),
          io:format(" ~p~n", [lists:sort([length(element(2, erlang:trace_info(X, flags))) || X <- L])]),
          exit(P, kill),

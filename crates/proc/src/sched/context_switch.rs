@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::local::{local, Local, NEXT_CLOSED};
 use super::microstate;
-use super::run::REDUCTIONS;
+use super::run::turn;
 use crate::process::{flag, RunToken};
 use crate::Proc;
 
@@ -123,8 +123,9 @@ impl Local {
     /// Begins a process's time slice.
     #[inline]
     pub(super) fn begin(&self, p: &Proc) {
-        p.heap.set_reductions(REDUCTIONS);
-        self.given.set(REDUCTIONS);
+        let turn = turn(p);
+        p.heap.set_reductions(turn);
+        self.given.set(turn);
     }
     /// Reductions used in the current time slice.
     #[inline]
