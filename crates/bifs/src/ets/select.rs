@@ -155,7 +155,7 @@ fn buckets(h: &LinearHash, reach: &Reach<'_>) -> (Vec<usize>, bool) {
 /// The patterns that match the least and the greatest keys of a range.
 type KeyRange<'h> = (Term<'h>, Term<'h>);
 
-/// Whether the range is that of one key, whose object costs nothing.
+/// Whether the range is that of one key.
 fn is_one_key(range: Option<KeyRange<'_>>) -> bool {
     range.is_some_and(|(least, most)| !order::has_wild(least) && order::order(least, most).is_eq())
 }
@@ -178,9 +178,11 @@ struct Walk<'h> {
     prog: Arc<MatchProgram>,
     limit: Option<usize>,
     got: Vec<Term<'h>>,
-    /// Results from a hash table without a limit, which go into a list directly.
+    /// Results without a limit, which go into a list directly.
     list: Term<'h>,
     count: usize,
+    /// Whether only one key's object can match, which costs nothing.
+    one_key: bool,
     /// Objects seen in the buckets that were edited.
     seen: usize,
     at: At<'h>,
@@ -190,6 +192,12 @@ struct Walk<'h> {
 }
 impl SuspendedState for Walk<'static> {
     type In<'h> = Walk<'h>;
+}
+
+/// A portion of results and its continuation, which the process gets in its next turn.
+struct Portion;
+impl SuspendedState for Portion {
+    type In<'h> = Term<'h>;
 }
 
 /// Objects that a walk visits in a turn, a reduction each, as in OTP. In a hash table it uses up the
@@ -202,7 +210,18 @@ const PASSED: usize = 200_000;
 impl<'h> Walk<'h> {
     fn new(prog: Arc<MatchProgram>, limit: Option<usize>, at: At<'h>) -> Walk<'h> {
         let (got, list) = (Vec::new(), Term::NIL);
-        Walk { prog, limit, got, list, count: 0, seen: 0, at, continued: false, stopped: None }
+        Walk {
+            prog,
+            limit,
+            got,
+            list,
+            count: 0,
+            one_key: false,
+            seen: 0,
+            at,
+            continued: false,
+            stopped: None,
+        }
     }
     /// Starts at the beginning (in reverse: the end) of what a specification can match.
     fn start(
@@ -226,7 +245,8 @@ impl<'h> Walk<'h> {
             }
             (Store::Tree(_), _) => At::Key { range: None, last: None, reverse },
         };
-        Ok(Walk::new(prog, limit, at))
+        let one_key = matches!(at, At::Key { range, .. } if is_one_key(range));
+        Ok(Walk { one_key, ..Walk::new(prog, limit, at) })
     }
     /// Suspends the walk at the end of its turn. The table is locked.
     fn stop(mut self, p: &'h Proc, t: &Table) -> Raised {
@@ -248,9 +268,9 @@ impl<'h> Walk<'h> {
     }
     /// Charges for the last objects of a walk through an ordered set and, as OTP reverses it in a
     /// call of its own, for a portion.
-    fn charge(&self, p: &Proc, range: Option<KeyRange<'h>>, visited: usize) {
+    fn charge(&self, p: &Proc, visited: usize) {
         let reversed = if self.limit.is_some() { self.got.len().div_ceil(10) } else { 0 };
-        if !is_one_key(range) {
+        if !self.one_key {
             p.heap.bump_reductions((visited + reversed) as i64);
         }
     }
@@ -302,7 +322,7 @@ impl<'h> Walk<'h> {
                     let row = if reverse { rows.next_back() } else { rows.next() };
                     let Some(row) = row else {
                         self.at = At::End;
-                        self.charge(p, range, visited);
+                        self.charge(p, visited);
                         return Ok(self);
                     };
                     visited += 1;
@@ -310,7 +330,7 @@ impl<'h> Walk<'h> {
                     visit(&mut self, row.object());
                 }
                 let last = key.map(OwnedTerm::new).or(last);
-                self.charge(p, range, visited);
+                self.charge(p, visited);
                 self.at = At::Key { range, last, reverse };
                 return Ok(self);
             }
@@ -348,6 +368,9 @@ fn select<'h>(
     limit: Option<Term<'h>>,
     reverse: bool,
 ) -> BifResult<'h> {
+    if let Some(portion) = p.resumed::<Portion>() {
+        return Ok(portion);
+    }
     let pin = pin();
     let t = table(p, id, &pin)?;
     let s = read(p, &t, Access::Read)?;
@@ -358,7 +381,9 @@ fn select<'h>(
                 Some(n) => Some(n.as_usize().filter(|n| *n > 0).ok_or_else(|| p.badarg())?),
                 None => None,
             };
-            Walk::start(p, (&t, &s), spec(), limit, reverse)?
+            // A whole list is made from its end, as in OTP.
+            let backwards = reverse != limit.is_none();
+            Walk::start(p, (&t, &s), spec(), limit, backwards)?
         }
     };
     walk.found(p, &t, &s)
@@ -367,15 +392,24 @@ fn select<'h>(
 impl<'h> Walk<'h> {
     /// Continues the walk, and returns its results as the BIF's value.
     fn found(self, p: &'h Proc, t: &Table, s: &TableState) -> BifResult<'h> {
-        let list = self.limit.is_none() && matches!(s.store, Store::Hash(_));
+        let list = self.limit.is_none();
         let walk = self.run(p, t, s, |w, object| match w.prog.run(p, object) {
             Some(result) if list => w.list = p.heap.cons(result, w.list),
             result => w.got.extend(result),
         })?;
         match &s.store {
             Store::Hash(_) => Ok(walk.buckets_answer(p, t)),
+            Store::Tree(_) if walk.ends_turn() => {
+                p.give_up_turn();
+                Err(p.again::<Portion>(walk.keys_answer(p, t), None))
+            }
             Store::Tree(_) => Ok(walk.keys_answer(p, t)),
         }
+    }
+    /// Whether the process gives up its turn before it gets the results: OTP reverses a portion from
+    /// an ordered set in a call to which it traps.
+    fn ends_turn(&self) -> bool {
+        self.limit.is_some() && !self.got.is_empty() && !self.one_key
     }
     /// The results, last one first, as in OTP. Of a walk that has been continued, those left over for
     /// the next portion are in the order in which they were found, so that they get reversed once more
@@ -409,8 +443,8 @@ impl<'h> Walk<'h> {
     }
     fn keys_answer(self, p: &'h Proc, t: &Table) -> Term<'h> {
         let heap = &p.heap;
+        let Some(limit) = self.limit else { return self.list };
         let list = heap.list(&self.got);
-        let Some(limit) = self.limit else { return list };
         let continuation = match self.at {
             At::Key { range, last: Some(key), reverse } => heap.tuple(&[
                 registry::reference(heap, t),
@@ -431,6 +465,9 @@ impl<'h> Walk<'h> {
 
 fn continue_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [c] = *a else { return Err(p.badarg()) };
+    if let Some(portion) = p.resumed::<Portion>() {
+        return Ok(portion);
+    }
     if c.is_atom(am::dollar_end_of_table) {
         return Ok(c);
     }
@@ -487,7 +524,7 @@ fn select_count_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let s = read(p, &t, Access::Read)?;
     let walk = match p.resumed::<Walk<'static>>() {
         Some(walk) => walk,
-        None => Walk::start(p, (&t, &s), spec, None, false)?,
+        None => Walk::start(p, (&t, &s), spec, None, true)?,
     };
     let walk = walk.run(p, &t, &s, |w, object| w.count += w.prog.is_true(p, object) as usize)?;
     Ok(p.heap.integer(walk.count as i64))
@@ -530,7 +567,7 @@ fn edit<'h>(
     let mut s = write(p, &t, Access::Write)?;
     let mut walk = match p.resumed::<Walk<'static>>() {
         Some(walk) => walk,
-        None => Walk::start(p, (&t, &s), spec, None, false)?,
+        None => Walk::start(p, (&t, &s), spec, None, true)?,
     };
     let hold = t.hold();
     match &mut s.store {
@@ -560,17 +597,17 @@ fn edit<'h>(
             if let At::Key { range, ref mut last, .. } = walk.at {
                 let before = last.take();
                 let mut most = CHUNK;
-                let (from, to) = ends(range, before.as_ref(), false);
+                let (from, to) = ends(range, before.as_ref(), true);
                 let (n, behind) = tree.edit(from, to, &mut most, |o| f(&walk.prog, o));
                 walk.count += n;
-                if replaces && !is_one_key(range) {
+                if replaces && !walk.one_key {
                     p.heap.bump_reductions(n as i64);
                 }
                 if behind.is_some() {
                     *last = behind;
                     return Err(walk.stop(p, &t));
                 }
-                p.heap.bump_reductions(if is_one_key(range) { 0 } else { CHUNK - most } as i64);
+                p.heap.bump_reductions(if walk.one_key { 0 } else { CHUNK - most } as i64);
             }
         }
     }

@@ -155,8 +155,8 @@ impl Tree {
         };
         Range::new(&self.root, &self.nowhere, (from, to), self.keypos)
     }
-    /// Calls `f` for up to `most` objects between two positions and applies the edits it returns.
-    /// Returns the number of changes, and the key of the last object if there are more.
+    /// Calls `f` for up to `most` objects between two positions, the last ones first, and applies the
+    /// edits it returns. Returns the number of changes, and the key of the last object if there are more.
     pub fn edit(
         &mut self,
         from: Bound<TreeBound<'_>>,
@@ -168,7 +168,7 @@ impl Tree {
         let mut last = None;
         let mut rows = self.between(from, to);
         while *most > 0 {
-            last = rows.next();
+            last = rows.next_back();
             let Some(row) = last else { break };
             *most -= 1;
             match f(row.object()) {
