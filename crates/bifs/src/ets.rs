@@ -261,8 +261,11 @@ fn internal_request_all_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
         kvik_proc::deliver(me(p), kvik_proc::Signal::Message(message));
         list = Term::NIL;
     }
-    // In OTP the schedulers answer when the turn is over.
-    in_next_turn(p, r)
+    // In OTP other schedulers answer when the turn is over.
+    match crate::system::schedulers() {
+        1 => Ok(r),
+        _ => in_next_turn(p, r),
+    }
 }
 
 /// Sets whether this process may access private tables of others.

@@ -14,17 +14,18 @@ use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
 use crate::filename::{from_native, native};
+use crate::process::{in_next_turn, signalling, Found};
 use crate::table_list;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "open_port", 2, open_port_2),
-    bif!("erts_internal", "port_command", 3, port_command_3),
-    bif!("erts_internal", "port_control", 3, port_control_3),
-    bif!("erts_internal", "port_call", 3, port_call_3),
-    bif!("erts_internal", "port_close", 1, port_close_1),
-    bif!("erts_internal", "port_connect", 2, port_connect_2),
-    bif!("erts_internal", "port_info", 1, port_info_1),
-    bif!("erts_internal", "port_info", 2, port_info_2),
+    BifEntry::of("erts_internal", "port_command", 3, signalling!(port_command_3)),
+    BifEntry::of("erts_internal", "port_control", 3, signalling!(port_control_3)),
+    BifEntry::of("erts_internal", "port_call", 3, signalling!(port_call_3)),
+    BifEntry::of("erts_internal", "port_close", 1, signalling!(port_close_1)),
+    BifEntry::of("erts_internal", "port_connect", 2, signalling!(port_connect_2)),
+    BifEntry::of("erts_internal", "port_info", 1, signalling!(port_info_1)),
+    BifEntry::of("erts_internal", "port_info", 2, signalling!(port_info_2)),
     bif!("erlang", "ports", 0, ports_0),
     bif!("erlang", "port_set_data", 2, port_set_data_2),
     bif!("erlang", "port_get_data", 1, port_get_data_1),
@@ -179,6 +180,9 @@ fn fits(what: &PortTarget, o: &PortOptions) -> bool {
 }
 
 fn open_port_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if let Some(port) = p.resumed::<Found>() {
+        return Ok(port);
+    }
     let Some(o) = options(a[1]) else {
         return Ok(am::badopt.into());
     };
@@ -188,7 +192,11 @@ fn open_port_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(owner) = p.self_pid().as_local_pid() else {
         return Ok(am::badarg.into());
     };
-    p.heap.bump_reductions(200);
+    // In OTP the caller waits until a program has been started.
+    let starts = what.is_program();
+    if !starts {
+        p.heap.bump_reductions(200);
+    }
     let link = |port, make| {
         if make {
             p.link(port);
@@ -199,6 +207,7 @@ fn open_port_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(match Port::open(owner, &what, &o, link) {
         Ok(port) => match port.open_reference() {
             Some(n) => p.heap.ref_of_numbers(n),
+            None if starts => return in_next_turn(p, Term::local_port(port.id)),
             None => Term::local_port(port.id),
         },
         Err(OpenError::Badarg) => am::badarg.into(),
@@ -298,7 +307,10 @@ fn port_connect_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Ok(am::badarg.into());
     };
     let connect = || port.connect(p.pid(), pid);
-    if !h.link(pid, Term::local_port(port.id)) || !p.calls_port(am::port_connect, 2, connect) {
+    let linked = port.info().is_some_and(|i| i.links.contains(&pid));
+    if !linked && !h.link(pid, Term::local_port(port.id))
+        || !p.calls_port(am::port_connect, 2, connect)
+    {
         return Ok(am::badarg.into());
     }
     Ok(Term::bool(true))

@@ -58,6 +58,43 @@ pub(crate) fn in_next_turn<'h>(p: &'h Proc, answer: Term<'h>) -> BifResult<'h> {
     p.give_up_turn();
     Err(p.again::<Found>(answer, None))
 }
+/// Returns the answer of `f` in the next time slice, as a BIF does that OTP runs on another thread,
+/// or that traps there whatever it finds.
+pub fn ends_turn<'h>(p: &'h Proc, f: impl FnOnce() -> BifResult<'h>) -> BifResult<'h> {
+    match p.resumed::<Found>() {
+        Some(answer) => Ok(answer),
+        None => in_next_turn(p, f()?),
+    }
+}
+/// Returns the answer of `f`, which may have sent this process signals: see [`found`].
+pub(crate) fn after_signals<'h>(p: &'h Proc, f: impl FnOnce() -> BifResult<'h>) -> BifResult<'h> {
+    match p.resumed::<Found>() {
+        Some(answer) => Ok(answer),
+        None => found(p, f()?),
+    }
+}
+/// Makes a BIF of one that ends the turn.
+macro_rules! ending_turn {
+    ($f:ident) => {
+        crate::process::answered_by!(ends_turn, $f)
+    };
+}
+/// Makes a BIF of one that may send its caller signals.
+macro_rules! signalling {
+    ($f:ident) => {
+        crate::process::answered_by!(after_signals, $f)
+    };
+}
+macro_rules! answered_by {
+    ($how:ident, $f:ident) => {{
+        fn bif<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+            crate::process::$how(p, || $f(p, a))
+        }
+        bif
+    }};
+}
+pub(crate) use {answered_by, ending_turn, signalling};
+
 /// State of a BIF that returns its answer in the next time slice.
 pub(crate) struct Found;
 impl SuspendedState for Found {

@@ -10,6 +10,7 @@ use kvik_sys::syscall_counters::SyscallCounter;
 use kvik_term::{am, Atom, Term};
 
 use crate::blocking_pool;
+use crate::process::ends_turn;
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "statistics", 1, statistics_1)];
 
@@ -48,6 +49,17 @@ fn with_dirty(mut q: Vec<u64>, queues: usize) -> Vec<u64> {
 }
 
 fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let what = a.first().and_then(|t| t.as_atom()).map_or("", Atom::name);
+    // What OTP asks its schedulers for.
+    match what {
+        "microstate_accounting" | "garbage_collection" | "io" => ends_turn(p, || item(p, a)),
+        "scheduler_wall_time" | "scheduler_wall_time_all" if crate::system::wall_time_on() => {
+            ends_turn(p, || item(p, a))
+        }
+        _ => item(p, a),
+    }
+}
+fn item<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let what = a.first().and_then(|t| t.as_atom()).ok_or_else(|| p.badarg())?;
     let h = &p.heap;
     let list = |v: Vec<u64>| {

@@ -15,6 +15,17 @@ pub enum PortTarget {
     Fd(i32, i32),
 }
 
+impl PortTarget {
+    /// Whether it is an external program.
+    pub fn is_program(&self) -> bool {
+        match self {
+            PortTarget::Executable(_) => true,
+            PortTarget::Spawn(command) => crate::driver_by_name(command).is_none(),
+            _ => false,
+        }
+    }
+}
+
 /// Queue sizes at which a port becomes busy (`high`), and no longer busy (`low`).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct BusyLimits {

@@ -4,6 +4,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use kvik_bifs::blocking_pool::hand_off;
+use kvik_bifs::process::ends_turn;
 use kvik_env::{fd, socket as sys};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_port::select::{self, EventMask};
@@ -92,6 +93,10 @@ pub fn close_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 pub fn finalize_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    // In OTP this may block.
+    ends_turn(p, || finalize(p, a))
+}
+fn finalize<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let socket = socket(p, a[0])?;
     let mut s = socket.lock();
     if s.read_state & state::CLOSED != 0 {

@@ -84,7 +84,11 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
     };
     match name {
         am::trap_exit => boolean(p, flag::TRAP_EXIT, v),
-        am::sensitive => Some(p.set_sensitive(v.as_bool()?).into()),
+        am::sensitive => {
+            let before = p.set_sensitive(v.as_bool()?);
+            p.use_up_turn();
+            Some(before.into())
+        }
         am::async_dist => {
             let new = v.as_bool()?;
             Some(p.with_rare(|x| std::mem::replace(&mut x.async_dist, new)).into())
@@ -126,7 +130,9 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
         }
         am::save_calls => {
             let n = v.as_usize().filter(|n| *n <= MAX_CALLS)?;
-            Some(p.heap.integer(save_calls(p, n) as i64))
+            let before = save_calls(p, n);
+            p.give_up_turn();
+            Some(p.heap.integer(before as i64))
         }
         am::monitor_nodes => monitor_nodes(p, v, Term::NIL),
         _ => None,

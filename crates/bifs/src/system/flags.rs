@@ -10,7 +10,7 @@ use kvik_proc::sched::online::{self, Blocked};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
-use crate::process::after_slices;
+use crate::process::{after_slices, ends_turn};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "system_flag", 2, system_flag_2),
@@ -109,7 +109,7 @@ pub fn wall_time_on() -> bool {
 }
 
 fn scheduler_wall_time_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    switch(p, a.first().copied(), &WALL_TIME)
+    ends_turn(p, || switch(p, a.first().copied(), &WALL_TIME))
 }
 fn switch<'h>(p: &'h Proc, on: Option<Term<'h>>, flag: &AtomicBool) -> BifResult<'h> {
     let on = on.and_then(|t| t.as_bool()).ok_or_else(|| p.badarg())?;
@@ -184,7 +184,7 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
                 Atom::intern("system_flag_scheduler_wall_time").map_err(|_| p.system_limit())?;
             Err(p.trap_in_next_turn(kvik_code::export(am::erts_internal, counted, 1), &[value]))
         }
-        "microstate_accounting" => microstates(p, value),
+        "microstate_accounting" => ends_turn(p, || microstates(p, value)),
         "system_logger" => set_logger(p, value),
         "multi_scheduling" => match value.as_atom() {
             Some(am::block) => block(p, false),

@@ -11,6 +11,7 @@ use kvik_proc::sched::online::{self, Blocked};
 
 use super::allocators::{self, Detail};
 use super::{config, flags, processors};
+use crate::process::ends_turn;
 use crate::{dump, filename};
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "system_info", 1, system_info_1)];
@@ -374,8 +375,8 @@ fn pair<'h>(p: &'h Proc, what: Term<'h>) -> BifResult<'h> {
         return Err(p.badarg());
     };
     match k.as_atom().map(Atom::name) {
-        Some("allocator") => return allocators::info(p, v, Detail::All),
-        Some("allocator_sizes") => return allocators::info(p, v, Detail::Sizes),
+        Some("allocator") => return ends_turn(p, || allocators::info(p, v, Detail::All)),
+        Some("allocator_sizes") => return ends_turn(p, || allocators::info(p, v, Detail::Sizes)),
         _ => {}
     }
     match (k.as_atom().map(Atom::name), v.as_atom().map(Atom::name)) {

@@ -12,6 +12,7 @@ use kvik_term::{am, Atom, Term};
 
 use super::watched::{forget, functions, Mfa, On, Orders, Spec};
 use super::{messages, named_tracer, on_load, session_arg};
+use crate::process::ends_turn;
 
 /// The functions that `{M, F, A}` matches. `_` (`None`) is allowed only at the end.
 struct PatternSite {
@@ -101,6 +102,13 @@ pub fn trace_pattern_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     set(p, &session_arg(p, a[0])?, &a[1..])
 }
 fn set<'h>(p: &'h Proc, session: &SessionRef, a: &[Term<'h>]) -> BifResult<'h> {
+    if a.first().is_some_and(|what| what.is_atom(am::on_load)) {
+        return change(p, session, a);
+    }
+    // In OTP the new code waits for all schedulers.
+    ends_turn(p, || change(p, session, a))
+}
+fn change<'h>(p: &'h Proc, session: &SessionRef, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, ms, flags] = *a else { return Err(p.badarg()) };
     let dialect = match what.as_atom().map(Atom::name) {
         Some("send") => Dialect::Sent,
