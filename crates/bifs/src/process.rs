@@ -46,12 +46,29 @@ fn reply(to: u32, from: u32, r: &OwnedTerm, answer: &OwnedTerm) {
 
 /// Returns an answer found by direct access to another process, without a signal. Signals already
 /// in this process's queue, perhaps from that process, must take effect first: if there are any,
-/// the BIF returns in the next time slice.
+/// the BIF returns in the next time slice, where it finds [`Answer`].
 fn found<'h>(p: &'h Proc, answer: Term<'h>) -> BifResult<'h> {
-    if !p.has_other_signals() {
-        return Ok(answer);
+    if p.has_other_signals() || fetches(p) {
+        p.give_up_turn();
+        return Err(p.again::<Answer>(answer, None));
     }
-    in_next_turn(p, answer)
+    Ok(answer)
+}
+/// Whether the process has messages to fetch first.
+fn fetches(p: &Proc) -> bool {
+    let fetches = || kvik_release::current().fetches_before_answers();
+    p.has_unfetched_messages() && fetches()
+}
+/// The answer of a BIF that waited for signals to take effect. The messages among them count as
+/// fetched.
+fn answer_found(p: &Proc) -> Option<Term<'_>> {
+    let answer = p.resumed::<Answer>()?;
+    p.fetch_messages();
+    Some(answer)
+}
+struct Answer;
+impl SuspendedState for Answer {
+    type In<'h> = Term<'h>;
 }
 /// Returns an answer in the next time slice: the BIF is called again, and finds [`Found`].
 pub(crate) fn in_next_turn<'h>(p: &'h Proc, answer: Term<'h>) -> BifResult<'h> {
@@ -68,7 +85,7 @@ pub fn ends_turn<'h>(p: &'h Proc, f: impl FnOnce() -> BifResult<'h>) -> BifResul
 }
 /// Returns the answer of `f`, which may have sent this process signals: see [`found`].
 pub(crate) fn after_signals<'h>(p: &'h Proc, f: impl FnOnce() -> BifResult<'h>) -> BifResult<'h> {
-    match p.resumed::<Found>() {
+    match answer_found(p) {
         Some(answer) => Ok(answer),
         None => found(p, f()?),
     }

@@ -309,7 +309,7 @@ pub fn give_task(pid: u32, priority: Priority, t: SysTask) {
 fn add_task(task: &Task, priority: Priority, t: SysTask) {
     let mut left = Some(t);
     sched::with_queued_any(task, |p| {
-        if p.is_settled() {
+        if p.is_open() {
             left.take().into_iter().for_each(|t| p.add_task(priority, t));
         }
     });

@@ -78,7 +78,18 @@ impl Proc {
     }
     /// Whether it is settled, and has no unfetched message either.
     pub fn is_undisturbed(&self) -> bool {
-        self.is_settled() && !self.flag(flag::UNFETCHED) && !self.has_signals()
+        self.is_settled() && !self.has_unfetched_messages()
+    }
+    /// Whether what asks for its state, or gives it a task, need not be a signal. From OTP 27 on
+    /// messages that it has not fetched are in the way, too.
+    pub fn is_open(&self) -> bool {
+        self.is_settled()
+            && !(self.has_unfetched_messages() && kvik_release::current().fetches_before_answers())
+    }
+    /// Whether there are signals, or messages that the process has not fetched.
+    #[inline]
+    pub fn has_unfetched_messages(&self) -> bool {
+        self.flag(flag::UNFETCHED) || self.has_signals()
     }
     /// Whether there are signals taken from the inbox and not handled.
     #[inline]

@@ -300,6 +300,12 @@ impl Release {
         self.number >= 26
     }
 
+    /// Whether messages that a process has not fetched count as signals that have to take effect
+    /// before a call returns which looked at another process or a port.
+    pub fn fetches_before_answers(&self) -> bool {
+        self.number >= 27
+    }
+
     /// Whether there are native records: a kind of term, and its external format.
     pub fn has_native_records(&self) -> bool {
         self.number >= 29

@@ -15,6 +15,8 @@ all() ->
     show(listening, listening(), fun listener/0),
     show(connected, connected(), fun pair/0),
     show(datagrams, datagrams(), fun udp/0),
+    show(received, received(), fun filled/0),
+    show(unread, unread(), fun() -> self() ! unread, self() end),
     show(sockets, sockets(), fun() -> {ok, S} = socket:open(inet, dgram), S end).
 
 show(Group, Calls) -> show(Group, Calls, fun() -> none end).
@@ -137,17 +139,53 @@ pair() ->
     {ok, _} = gen_tcp:accept(L),
     C.
 connected() ->
-    [{shutdown, fun(C) -> gen_tcp:shutdown(C, write) end},
+    [{send, fun(C) -> gen_tcp:send(C, "abc") end},
+     {shutdown, fun(C) -> gen_tcp:shutdown(C, write) end},
      {controlling_process, fun(C) -> gen_tcp:controlling_process(C, self()) end},
      {active_once, fun(C) -> inet:setopts(C, [{active, once}]) end},
      {peername, fun(C) -> inet:peername(C) end},
      {close, fun(C) -> gen_tcp:close(C) end}].
+
+filled() ->
+    L = listener(),
+    {ok, N} = inet:port(L),
+    {ok, C} = gen_tcp:connect({127, 0, 0, 1}, N, [{active, false}]),
+    {ok, S} = gen_tcp:accept(L),
+    ok = gen_tcp:send(C, "abcdef"),
+    {ok, _} = gen_tcp:recv(S, 3),
+    S.
+received() ->
+    [{recv, fun(S) -> gen_tcp:recv(S, 3) end},
+     {recv_in_time, fun(S) -> gen_tcp:recv(S, 3, 1000) end}].
+
+%% With a message in the queue that the process has not looked at.
+unread() ->
+    Port = hd(erlang:ports()),
+    Me = self(),
+    Dead = dead(),
+    [{port_info, fun(_) -> erlang:port_info(Port, name) end},
+     {port_info_twice, fun(_) -> erlang:port_info(Port, name), erlang:yield(), erlang:port_info(Port, name) end},
+     {port_control, fun(_) -> erlang:port_control(Port, 1, "") end},
+     {info, fun(_) -> process_info(Me, message_queue_len) end},
+     {info_of_dead, fun(_) -> process_info(Dead, message_queue_len) end},
+     {is_alive, fun(_) -> is_process_alive(Me) end},
+     {is_dead_alive, fun(_) -> is_process_alive(Dead) end},
+     {own_info, fun(P) -> process_info(P, message_queue_len) end},
+     {own_messages, fun(P) -> process_info(P, messages) end},
+     {group_leader, fun(P) -> group_leader(group_leader(), P) end},
+     {monitor, fun(_) -> monitor(process, Me) end},
+     {link, fun(_) -> link(Me) end},
+     {unlink, fun(_) -> unlink(Me) end},
+     {collect, fun(_) -> garbage_collect() end},
+     {send, fun(_) -> Me ! x end},
+     {receive_none, fun(_) -> receive none -> ok after 0 -> ok end end}].
 
 udp() ->
     {ok, U} = gen_udp:open(0, [{active, false}, {ip, {127, 0, 0, 1}}]),
     U.
 datagrams() ->
     [{open, fun(_) -> gen_udp:open(0, []) end},
+     {send, fun(U) -> gen_udp:send(U, {127, 0, 0, 1}, 9, "a") end},
      {close, fun(U) -> gen_udp:close(U) end}].
 
 sockets() ->

@@ -230,7 +230,7 @@ fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
         p.heap.bump_reductions(w.reductions() + listed(own));
         return Ok(own);
     }
-    if let Some(answer) = p.resumed::<super::Found>() {
+    if let Some(answer) = super::answer_found(p) {
         return Ok(answer);
     }
     if kvik_proc::process::table().get(n, &kvik_sync::pin()).is_none() {
@@ -269,13 +269,13 @@ fn is_process_alive_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if n == p.pid() {
         return Ok(true.into());
     }
-    if let Some(answer) = p.resumed::<super::Found>() {
+    if let Some(answer) = super::answer_found(p) {
         return Ok(answer);
     }
     if kvik_proc::process::table().get(n, &kvik_sync::pin()).is_none() {
         return super::found(p, false.into());
     }
-    if kvik_proc::signal::inspect(n, Proc::is_settled) == Some(true) {
+    if kvik_proc::signal::inspect(n, Proc::is_open) == Some(true) {
         return super::found(p, true.into());
     }
     // Ask through its inbox, so that exit signals sent before take effect first.
