@@ -306,6 +306,11 @@ impl Release {
         self.number >= 27
     }
 
+    /// Whether a process that has ended answers all signals at once, and later whether it is alive.
+    pub fn answers_all_when_ending(&self) -> bool {
+        self.number >= 27
+    }
+
     /// Whether there are native records: a kind of term, and its external format.
     pub fn has_native_records(&self) -> bool {
         self.number >= 29
