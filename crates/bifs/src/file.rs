@@ -28,19 +28,17 @@ use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
 
 use crate::blocking_pool::{answer, hand_off};
-use crate::process::ending_turn;
 use blocking_detector::BlockingDetector;
 use mmap_read::MappedReader;
 use offset::{FileOffset, OffsetMode};
 pub use owners::install;
-use read::read_file_1;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("prim_file", "read", 2, fast_path::read_2, sheds until 28),
     bif!("prim_file", "read_line", 1, fast_path::read_line_1, until 28),
     bif!("prim_file", "write", 2, fast_path::write_2, until 28),
     bif!("prim_file", "position", 2, fast_path::position_2, until 28),
-    BifEntry::of("prim_file", "open_nif", 2, ending_turn!(open_2)),
+    bif!("prim_file", "open_nif", 2, open_2),
     bif!("prim_file", "file_desc_to_ref_nif", 1, file_desc_to_ref_1),
     bif!("prim_file", "close_nif", 1, close_1),
     bif!("prim_file", "delayed_close_nif", 1, close_1),
@@ -54,7 +52,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("prim_file", "allocate_nif", 3, allocate_3),
     bif!("prim_file", "advise_nif", 4, advise_4),
     bif!("prim_file", "get_handle_nif", 1, get_handle_1),
-    BifEntry::of("prim_file", "read_file_nif", 1, ending_turn!(read_file_1)),
+    bif!("prim_file", "read_file_nif", 1, read::read_file_1),
     bif!("prim_file", "ipread_s32bu_p32bu_nif", 3, read::ipread_3),
 ];
 
@@ -297,6 +295,7 @@ fn open_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Err(p.badarg());
     }
     let (mode, skip) = modes(a[1]);
+    p.heap.bump_reductions(40);
     let path = match path_of(a[0]) {
         Ok(path) => path,
         Err(e) => return Ok(posix_error(p, e)),

@@ -2,34 +2,27 @@
 
 use kvik_env::file::{self as sys, FileInfo, FileKind};
 use kvik_env::{path, Errno};
-use kvik_proc::bif::Bif;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
 use crate::file::{ok_or_error, ok_value, path_of, posix_error, with_fd};
-use crate::process::ending_turn;
-
-/// A function that OTP runs on a thread for input and output.
-const fn beside(name: &'static str, arity: u8, f: Bif) -> BifEntry {
-    BifEntry::of("prim_file", name, arity, f)
-}
 
 pub const BIFS: &[BifEntry] = &[
-    beside("read_info_nif", 2, ending_turn!(read_info_2)),
-    beside("read_handle_info_nif", 1, ending_turn!(read_handle_info_1)),
-    beside("set_permissions_nif", 2, ending_turn!(set_permissions_2)),
-    beside("set_owner_nif", 3, ending_turn!(set_owner_3)),
-    beside("set_time_nif", 4, ending_turn!(set_time_4)),
-    beside("read_link_nif", 1, ending_turn!(read_link_1)),
-    beside("list_dir_nif", 1, ending_turn!(list_dir_1)),
-    beside("make_dir_nif", 1, ending_turn!(make_dir_1)),
-    beside("del_file_nif", 1, ending_turn!(del_file_1)),
-    beside("del_dir_nif", 1, ending_turn!(del_dir_1)),
-    beside("rename_nif", 2, ending_turn!(rename_2)),
-    beside("make_hard_link_nif", 2, ending_turn!(make_hard_link_2)),
-    beside("make_soft_link_nif", 2, ending_turn!(make_soft_link_2)),
-    beside("get_cwd_nif", 0, ending_turn!(get_cwd_0)),
-    beside("set_cwd_nif", 1, ending_turn!(set_cwd_1)),
+    bif!("prim_file", "read_info_nif", 2, read_info_2),
+    bif!("prim_file", "read_handle_info_nif", 1, read_handle_info_1),
+    bif!("prim_file", "set_permissions_nif", 2, set_permissions_2),
+    bif!("prim_file", "set_owner_nif", 3, set_owner_3),
+    bif!("prim_file", "set_time_nif", 4, set_time_4),
+    bif!("prim_file", "read_link_nif", 1, read_link_1),
+    bif!("prim_file", "list_dir_nif", 1, list_dir_1),
+    bif!("prim_file", "make_dir_nif", 1, make_dir_1),
+    bif!("prim_file", "del_file_nif", 1, del_file_1),
+    bif!("prim_file", "del_dir_nif", 1, del_dir_1),
+    bif!("prim_file", "rename_nif", 2, rename_2),
+    bif!("prim_file", "make_hard_link_nif", 2, make_hard_link_2),
+    bif!("prim_file", "make_soft_link_nif", 2, make_soft_link_2),
+    bif!("prim_file", "get_cwd_nif", 0, get_cwd_0),
+    bif!("prim_file", "set_cwd_nif", 1, set_cwd_1),
     bif!("prim_file", "get_device_cwd_nif", 1, not_here_1),
     bif!("prim_file", "altname_nif", 1, not_here_1),
 ];
@@ -141,6 +134,7 @@ fn list_dir_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let r = path_of(a[0]).and_then(|n| {
         path::list_dir(&n, |name| {
             names = p.heap.cons(p.heap.binary(name), names);
+            p.heap.bump_reductions(2);
         })
     });
     ok_value(p, r.map(|()| names))

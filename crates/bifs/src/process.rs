@@ -90,27 +90,16 @@ pub(crate) fn after_signals<'h>(p: &'h Proc, f: impl FnOnce() -> BifResult<'h>) 
         None => found(p, f()?),
     }
 }
-/// Makes a BIF of one that ends the turn.
-macro_rules! ending_turn {
-    ($f:ident) => {
-        crate::process::answered_by!(ends_turn, $f)
-    };
-}
 /// Makes a BIF of one that may send its caller signals.
 macro_rules! signalling {
-    ($f:ident) => {
-        crate::process::answered_by!(after_signals, $f)
-    };
-}
-macro_rules! answered_by {
-    ($how:ident, $f:ident) => {{
+    ($f:ident) => {{
         fn bif<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-            crate::process::$how(p, || $f(p, a))
+            crate::process::after_signals(p, || $f(p, a))
         }
         bif
     }};
 }
-pub(crate) use {answered_by, ending_turn, signalling};
+pub(crate) use signalling;
 
 /// State of a BIF that returns its answer in the next time slice.
 pub(crate) struct Found;

@@ -14,8 +14,7 @@ use crate::limits::BACKTRACE_DEPTH;
 use crate::links_monitors::LinkState;
 use crate::process::{flag, table, RunToken};
 use crate::seq_trace_types::Parting;
-use crate::signal::{deliver, message, send_down, send_to_peer};
-use crate::signal::{undeliverable, undeliverable_control};
+use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable};
 use crate::signal_types::{ByAge, Control, Signal};
 use crate::system_tasks::Dropped;
 use crate::{clock, logger, node, registry, tracing_on, Proc};
@@ -82,17 +81,8 @@ pub(crate) fn terminate(
     let literals = p.take_leaving_literals();
     let to = std::mem::take(&mut *p.extra.borrow_mut());
     to.get().into_iter().flat_map(|x| x.aliases.iter()).for_each(|(id, _)| forget_alias(id.0));
-    let exit_progress = ExitProgress {
-        pid: p.pid(),
-        reason,
-        signals,
-        to,
-        messages,
-        seq,
-        literals,
-        turns: 0,
-        asked: Vec::new(),
-    };
+    let exit_progress =
+        ExitProgress { pid: p.pid(), reason, signals, to, messages, seq, literals, turns: 0 };
     match prepared {
         Prepared::TellsLater => Some(exit_progress.wait_in(run_token)),
         _ => exit_progress.take_turn(run_token),
@@ -139,23 +129,10 @@ impl ExitProgress {
     /// Answers signals. True if that takes a further time slice.
     fn answers_further(&mut self) -> bool {
         if kvik_release::current().answers_all_when_ending() {
-            self.asked.drain(..).for_each(|answer| answer(false));
-            return (0..STEP).all(|_| self.answer_or_keep()) || !self.asked.is_empty();
+            return (0..STEP).all(|_| self.answer_one());
         }
         self.turns += 1;
         self.turns <= TURNS && self.answer_next()
-    }
-    /// Answers the next signal, or keeps it for later. False: none is left.
-    fn answer_or_keep(&mut self) -> bool {
-        let Some(s) = self.signals.next() else { return false };
-        match s {
-            Signal::Control(c) => match *c {
-                Control::IsAlive(answer) => self.asked.push(answer),
-                c => undeliverable_control(self.pid, c),
-            },
-            s => undeliverable(self.pid, s),
-        }
-        true
     }
     fn wait_in(self, run_token: RunToken) -> RunToken {
         run_token.private().with_rare(|x| x.exit_progress = Some(Box::new(self)));

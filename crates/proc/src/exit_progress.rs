@@ -24,7 +24,4 @@ pub(crate) struct ExitProgress {
     pub literals: Option<LeavingLiterals>,
     /// Time slices in which it has answered one signal.
     pub turns: u32,
-    /// From OTP 27 on: who asked whether it is alive, and hears in the time slice after that in
-    /// which all other signals are answered.
-    pub asked: Vec<Box<dyn FnOnce(bool) + Send>>,
 }

@@ -362,7 +362,6 @@ pub(crate) fn undeliverable_control(pid: u32, c: Control) {
         Control::Monitor { from, id, .. } => {
             send_down(from, pid, id, noproc());
         }
-        Control::IsAlive(answer) => answer(false),
         _ => {}
     }
 }
@@ -417,10 +416,6 @@ pub fn deliver_from(pid: u32, from: Term<'static>, message: OwnedTerm) -> bool {
         true => control(pid, Control::MessageOf { from, message }),
         false => deliver(pid, Signal::Message(message)),
     }
-}
-/// Asks a process whether it is alive, behind all that it was sent before.
-pub fn ask_whether_alive(pid: u32, answer: Box<dyn FnOnce(bool) + Send>) {
-    deliver(pid, Signal::Control(Box::new(Control::IsAlive(answer))));
 }
 /// A message built in place.
 pub fn message(build: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) -> OwnedTerm {

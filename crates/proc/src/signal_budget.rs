@@ -35,7 +35,6 @@ fn price(s: &Signal) -> i64 {
             Control::Exit { .. }
             | Control::ExitAlias { .. }
             | Control::Down { .. }
-            | Control::IsAlive(_)
             | Control::Unlink { .. } => PARTS_PER_REDUCTION,
             _ => 1,
         },

@@ -141,7 +141,6 @@ impl Proc {
             Control::Down { id, reason } => self.down(id, &reason),
             Control::Suspend { by } => self.suspend_for_process(by),
             Control::Resume { by } => self.resume_for(by),
-            Control::IsAlive(answer) => answer(true),
         }
     }
     fn with_links(&self, f: impl FnOnce(&mut ColdFields)) {

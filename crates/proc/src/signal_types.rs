@@ -181,8 +181,6 @@ pub enum Control {
     Resume {
         by: u32,
     },
-    /// Another process asks whether it is alive: what answers.
-    IsAlive(Box<dyn FnOnce(bool) + Send>),
 }
 
 /// The signal that begins a monitor, or that ends it. On its way through an inbox it is a `Control`;
@@ -213,7 +211,6 @@ impl Control {
                 | Control::PriorityMessage { .. }
                 | Control::Suspend { .. }
                 | Control::Resume { .. }
-                | Control::IsAlive(_)
         )
     }
 }

@@ -306,7 +306,7 @@ impl Release {
         self.number >= 27
     }
 
-    /// Whether a process that has ended answers all signals at once, and later whether it is alive.
+    /// Whether a process that has ended answers all signals at once.
     pub fn answers_all_when_ending(&self) -> bool {
         self.number >= 27
     }

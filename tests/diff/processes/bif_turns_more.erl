@@ -8,7 +8,7 @@ main() ->
     receive {'DOWN', M, process, P, normal} -> halt() end.
 
 all() ->
-    [show(Group, Calls) || {Group, Calls} <- [{files, files()}, {open_ports, open_ports()}, {values, values()},
+    [show(Group, Calls) || {Group, Calls} <- [{open_ports, open_ports()}, {values, values()},
                                               {processes, of_processes()}, {system, system()}, {trace, trace()}]],
     [show(Kind, Calls, fun() -> table(Kind) end) || Kind <- [set, ordered_set, bag], Calls <- [tables()]],
     show(ports, ports(), fun() -> open_port({spawn, "cat"}, []) end),
@@ -78,31 +78,6 @@ tables() ->
 continue(T, Spec) ->
     put(continuation, ets:select(T, Spec, 100)),
     ets:select(element(2, get(continuation))).
-
-files() ->
-    D = os:getenv("DIFF_TMP", "/tmp") ++ "/bif_turns_more",
-    _ = file:make_dir(filename:dirname(D)),
-    _ = file:make_dir(D),
-    F = D ++ "/a",
-    ok = file:write_file(F, "abc"),
-    None = D ++ "/none",
-    [{make_dir, fun() -> prim_file:make_dir(D) end},
-     {make_dir_fails, fun() -> prim_file:make_dir(None ++ "/x") end},
-     {del_dir, fun() -> prim_file:del_dir(None) end},
-     {delete, fun() -> prim_file:delete(None) end},
-     {rename, fun() -> prim_file:rename(None, F) end},
-     {read_link, fun() -> prim_file:read_link(None) end},
-     {make_link, fun() -> prim_file:make_link(F, D) end},
-     {make_symlink, fun() -> prim_file:make_symlink(F, D) end},
-     {read_file_info, fun() -> prim_file:read_file_info(F) end},
-     {no_file_info, fun() -> prim_file:read_file_info(None) end},
-     {get_cwd, fun() -> prim_file:get_cwd() end},
-     {list_dir, fun() -> prim_file:list_dir(D) end},
-     {read_file, fun() -> prim_file:read_file(F) end},
-     {no_file, fun() -> prim_file:read_file(None) end},
-     {open, fun() -> prim_file:open(F, [read]) end},
-     {no_open, fun() -> prim_file:open(None, [read]) end},
-     {bad_name, fun() -> prim_file:read_file_info(x) end}].
 
 open_ports() ->
     [{spawn, fun() -> open_port({spawn, "cat"}, []) end},

@@ -312,6 +312,7 @@ fn read_file(path: &CStr, may_wait: bool) -> Result<BinRef> {
 }
 
 pub fn read_file_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    p.heap.bump_reductions(60);
     let path = match path_of(a[0]) {
         Ok(path) => path,
         Err(e) => return Ok(posix_error(p, e)),

@@ -286,8 +286,10 @@ fn is_process_alive_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let n = super::local(a[0]).ok_or_else(|| p.badarg())?;
     a[1].as_ref().ok_or_else(|| p.badarg())?;
     let (own, id) = (p.pid(), OwnedTerm::new(a[1]));
-    let answer = move |alive| super::reply(own, n, &id, &OwnedTerm::immediate(Term::bool(alive)));
-    kvik_proc::signal::ask_whether_alive(n, Box::new(answer));
+    let run = move |of: Option<&Proc>| {
+        super::reply(own, n, &id, &OwnedTerm::immediate(Term::bool(of.is_some())))
+    };
+    kvik_proc::deliver(n, kvik_proc::Signal::Run(Box::new(run)));
     kvik_proc::sched::raise(n, p.priority());
     Ok(am::ok.into())
 }
