@@ -10,7 +10,7 @@ use kvik_sys::syscall_counters::SyscallCounter;
 use kvik_term::{am, Atom, Term};
 
 use crate::blocking_pool;
-use crate::process::ends_turn;
+use crate::process::{in_next_turn, Found};
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "statistics", 1, statistics_1)];
 
@@ -49,12 +49,16 @@ fn with_dirty(mut q: Vec<u64>, queues: usize) -> Vec<u64> {
 }
 
 fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    // Whether times are measured may have changed meanwhile.
+    if let Some(answer) = p.resumed::<Found>() {
+        return Ok(answer);
+    }
     let what = a.first().and_then(|t| t.as_atom()).map_or("", Atom::name);
     // What OTP asks its schedulers for.
     match what {
-        "microstate_accounting" | "garbage_collection" | "io" => ends_turn(p, || item(p, a)),
+        "microstate_accounting" | "garbage_collection" | "io" => in_next_turn(p, item(p, a)?),
         "scheduler_wall_time" | "scheduler_wall_time_all" if crate::system::wall_time_on() => {
-            ends_turn(p, || item(p, a))
+            in_next_turn(p, item(p, a)?)
         }
         _ => item(p, a),
     }

@@ -21,6 +21,7 @@ use kvik_term::{am, Term};
 
 use super::{direct, me, read, table, write};
 use crate::match_spec::{keeps_key, program_of};
+use crate::process::{self, in_next_turn};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("ets", "match", 1, continue_1),
@@ -194,12 +195,6 @@ impl SuspendedState for Walk<'static> {
     type In<'h> = Walk<'h>;
 }
 
-/// A portion of results and its continuation, which the process gets in its next turn.
-struct Portion;
-impl SuspendedState for Portion {
-    type In<'h> = Term<'h>;
-}
-
 /// Objects that a walk visits in a turn, a reduction each, as in OTP. In a hash table it uses up the
 /// turn, in an ordered set it gives it up.
 pub(super) const CHUNK: usize = 1000;
@@ -368,7 +363,7 @@ fn select<'h>(
     limit: Option<Term<'h>>,
     reverse: bool,
 ) -> BifResult<'h> {
-    if let Some(portion) = p.resumed::<Portion>() {
+    if let Some(portion) = p.resumed::<process::Found>() {
         return Ok(portion);
     }
     let pin = pin();
@@ -399,10 +394,7 @@ impl<'h> Walk<'h> {
         })?;
         match &s.store {
             Store::Hash(_) => Ok(walk.buckets_answer(p, t)),
-            Store::Tree(_) if walk.ends_turn() => {
-                p.give_up_turn();
-                Err(p.again::<Portion>(walk.keys_answer(p, t), None))
-            }
+            Store::Tree(_) if walk.ends_turn() => in_next_turn(p, walk.keys_answer(p, t)),
             Store::Tree(_) => Ok(walk.keys_answer(p, t)),
         }
     }
@@ -465,7 +457,7 @@ impl<'h> Walk<'h> {
 
 fn continue_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [c] = *a else { return Err(p.badarg()) };
-    if let Some(portion) = p.resumed::<Portion>() {
+    if let Some(portion) = p.resumed::<process::Found>() {
         return Ok(portion);
     }
     if c.is_atom(am::dollar_end_of_table) {
