@@ -21,7 +21,7 @@ use kvik_port::{env, signals, table};
 use kvik_proc::process::RunToken;
 use kvik_proc::Proc;
 use kvik_sys::alloc::{self, NoMemory};
-use kvik_term::{print, Atom, Term};
+use kvik_term::{am, print, Atom, Term};
 
 use out::DumpWriter;
 pub use processes::Processes;
@@ -46,13 +46,16 @@ fn number(text: &[u8]) -> i64 {
     }
 }
 
-/// Tells `heart`, if this node has one, that a dump is being written (its command 8).
+/// Tells `heart`, if this node has one, that a dump is being written (its command 8). It is the
+/// port that the process `heart` registers.
 fn tell_heart() -> bool {
     let all = table::all();
     let heart = all.iter().filter_map(|p| Some((p, p.info()?)));
-    let mut heart = heart.filter(|(_, i)| i.name.starts_with(b"heart"));
+    let mut heart = heart.filter(|(_, i)| i.registered == Some(am::heart_port));
     let Some((port, info)) = heart.next() else { return false };
     port.command(info.owner, &[8], true);
+    // No turn of a process ends from here on, so the byte must not be held for that.
+    kvik_port::settle();
     true
 }
 

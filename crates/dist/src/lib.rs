@@ -19,6 +19,7 @@ mod node_monitors;
 mod packet;
 mod receive;
 mod rejected;
+mod report;
 mod send;
 mod sender;
 mod signal;
@@ -42,6 +43,7 @@ pub const HOOKS: NodeHooks = NodeHooks {
     controllers: node::controllers,
     monitor_nodes: node_events::monitor_nodes,
     watchers: node_events::watchers,
+    report: report::sections,
 };
 
 /// Installs the hooks; must run before the first process ends.

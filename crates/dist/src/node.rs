@@ -153,6 +153,10 @@ impl RemoteNode {
     pub fn lock(&self) -> MutexGuard<'_, NodeState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
+    /// The same, if nobody has it locked.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, NodeState>> {
+        self.state.try_lock().ok()
+    }
     /// Locks the state if that connection is still up.
     pub fn lock_up(&self, id: u32) -> Option<MutexGuard<'_, NodeState>> {
         Some(self.lock()).filter(|s| s.phase == Phase::Up && s.id == id)

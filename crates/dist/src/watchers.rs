@@ -36,6 +36,14 @@ pub fn watcher(h: &Heap, id: RefId) -> Option<Term<'_>> {
     watchers().get(&id).map(|w| w.watcher.term(h))
 }
 
+/// Which of our processes a node's processes monitor over that connection, and which do. Nothing if
+/// this cannot be looked up at once.
+pub fn of(node: &RemoteNode, id: u32) -> Vec<(u32, RemotePid)> {
+    let Ok(all) = WATCHERS.try_lock() else { return Vec::new() };
+    let here = all.values().filter(|w| w.node.name == node.name && w.id == id);
+    here.map(|w| (w.pid, w.watcher)).collect()
+}
+
 /// A remote process's monitor: its target and the remote reference.
 pub struct RemoteMonitor<'a> {
     pub watcher: RemotePid,

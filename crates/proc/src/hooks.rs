@@ -95,6 +95,8 @@ pub struct NodeHooks {
     pub monitor_nodes: fn(&Proc, bool, Term<'_>) -> Option<usize>,
     /// `{Pid, Options}` for each such flag that is on.
     pub watchers: for<'h> fn(&'h Heap) -> Term<'h>,
+    /// The other nodes as sections of a crash dump.
+    pub report: fn() -> String,
 }
 
 kvik_state::vm_state! {
@@ -128,6 +130,7 @@ pub const DEFAULT: Hooks = Hooks {
         controllers: Vec::new,
         monitor_nodes: |_, _, _| None,
         watchers: |_| Term::NIL,
+        report: String::new,
     },
 };
 

@@ -9,6 +9,7 @@ use kvik_env::clock::wall_nanos;
 use kvik_ets::{registry, Store};
 use kvik_heap::Heap;
 use kvik_port::table as ports;
+use kvik_proc::hooks::hooks;
 use kvik_proc::timer::Dest;
 use kvik_proc::{node, sched, Proc};
 use kvik_sys::local_time::{local_of_posix, Civil};
@@ -155,9 +156,9 @@ fn each_table<W: Write>(out: &mut W, also: impl Fn(&mut W, &Store) -> Result<()>
 pub fn node(out: &mut impl Write) -> Result<()> {
     writeln!(out, "=node:{}", quoted(node::name()))?;
     if !node::is_alive() {
-        writeln!(out, "=no_distribution")?;
+        return writeln!(out, "=no_distribution");
     }
-    Ok(())
+    out.write_all((hooks().node.report)().as_bytes())
 }
 
 /// Writes the total sizes of code. Returns the loaded modules.

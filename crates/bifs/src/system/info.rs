@@ -97,7 +97,7 @@ fn numbers(name: &str) -> Option<i64> {
         "wordsize" => 8,
         "compat_rel" => c.compat_rel,
         "context_reductions" => REDUCTIONS_A_TURN,
-        "creation" => 0,
+        "creation" => kvik_proc::node::creation() as usize,
         "delayed_node_table_gc" => c.node_table_gc?,
         "dist_buf_busy_limit" => c.dist_buf_busy_limit,
         "outstanding_system_requests_limit" => {
