@@ -327,7 +327,7 @@ fn os_version<'h>(p: &'h Proc) -> Term<'h> {
 fn time_source<'h>(p: &'h Proc, clock: &str, monotonic: bool) -> BifResult<'h> {
     let h = &p.heap;
     let now = if monotonic {
-        kvik_proc::clock::now() as i64
+        kvik_env::clock::monotonic_nanos()
     } else {
         kvik_env::clock::wall_nanos().max(0)
     };
