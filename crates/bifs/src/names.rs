@@ -189,13 +189,14 @@ fn debug_display<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     text.push(b'\n');
     Ok(p.heap.byte_list(&text))
 }
-/// Writes to standard error, as OTP does.
+/// Writes to standard error as the emulator does: up to a zero, lines ended by `\r\n`.
 fn display_string<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let chars = a[0].list_to_vec().ok_or_else(|| p.badarg())?;
     let code = |c: &Term<'_>| c.as_small().and_then(|c| u32::try_from(c).ok());
     let text: Option<String> = chars.iter().map(|c| char::from_u32(code(c)?)).collect();
     let text = text.ok_or_else(|| p.badarg())?;
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    let text = text.split('\0').next().unwrap_or_default();
+    crate::dump::say(text.as_bytes());
     Ok(am::true_.into())
 }
 /// Writes to standard output or standard error. (Programs can no longer insert terminal input.)

@@ -2,8 +2,8 @@
 //! a table holds a function for each.
 
 use std::ffi::OsString;
-
-use crate::env_args;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStringExt;
 
 /// The arguments that a front end passes to `erl`, and the value of `$ESCRIPT_NAME` if it is not
 /// the program's own name.
@@ -65,8 +65,14 @@ fn escript(mut args: Vec<OsString>) -> Result<Start, String> {
     let is_option = |a: &&OsString| a.to_string_lossy().starts_with('-');
     let rest = args.split_off(args.iter().take_while(is_option).count());
     let script = rest.first().cloned().ok_or("escript: Missing filename\n")?;
-    let text = kvik_env::fs::read(&script)
-        .map_err(|_| format!("escript: Failed to open file: {}", script.to_string_lossy()))?;
+    let text = match kvik_env::fs::read(&script) {
+        Ok(text) => text,
+        // It can be opened; `escript` says what is wrong with it.
+        Err(e) if e.kind() == ErrorKind::IsADirectory => Vec::new(),
+        Err(_) => {
+            return Err(format!("escript: Failed to open file: {}", script.to_string_lossy()))
+        }
+    };
     let mut v = words(&["+B", "-boot", "no_dot_erlang", "-noshell"]);
     v.extend(emu_args(&text));
     v.extend(words(&["-run", "escript", "start"]));
@@ -76,10 +82,12 @@ fn escript(mut args: Vec<OsString>) -> Result<Start, String> {
     Ok(Start { args: v, script: Some(script) })
 }
 
-/// The arguments in the `%%!` line of a script.
+/// The arguments in the `%%!` line of a script: what lies between blanks, quotes included.
 fn emu_args(text: &[u8]) -> Vec<OsString> {
-    let head = text.split(|b| *b == b'\n').take(3);
-    head.filter_map(|l| l.strip_prefix(b"%%!")).flat_map(|l| env_args::split(l, false)).collect()
+    let head = text.split(|b| *b == b'\n').take(3).filter_map(|l| l.strip_prefix(b"%%!"));
+    let is_blank = |b: &u8| b.is_ascii_whitespace() || *b == 0x0B;
+    let words = head.flat_map(|l| l.split(is_blank)).filter(|w| !w.is_empty());
+    words.map(|w| OsString::from_vec(w.to_vec())).collect()
 }
 
 /// Common part of `dialyzer` and `typer`: no input unless `--shell` is given.
@@ -245,5 +253,13 @@ mod tests {
         assert_eq!(shell, "-sname ct -s ct_run script_start -shell -ct_erl_args -shell");
         let node = made("ct_run", &["-ctname", "n"]);
         assert_eq!(node, "-sname n -ctname n");
+    }
+
+    #[test]
+    fn escript_arguments_are_words_between_blanks() {
+        let script =
+            b"#!/usr/bin/env escript\n%% -*- erlang -*-\n%%! -y \"a b\"\t'c'  d\\ e\r\n%%! -z";
+        assert_eq!(emu_args(script), ["-y", "\"a", "b\"", "'c'", "d\\", "e"].map(OsString::from));
+        assert!(emu_args(b"main(_) -> ok.\n").is_empty());
     }
 }

@@ -42,7 +42,8 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
         Err(e) => return complain(&e),
     };
     if line.version || line.vm.iter().any(|f| f.0 == "V") {
-        kvik_sys::complain!("Erlang (SMP,ASYNC_THREADS) (BEAM) emulator version {}", otp.erts);
+        let version = format!("Erlang (SMP,ASYNC_THREADS) (BEAM) emulator version {}", otp.erts);
+        kvik_sys::complain_as_emulator(&version);
         return 0;
     }
     let init_args = init_args(&otp, &line.init);

@@ -21,6 +21,7 @@ pub mod pcre_match;
 pub mod poll;
 pub mod raw_socket;
 mod say;
+pub use say::complain_as_emulator;
 pub mod shared_memory;
 pub mod signal;
 mod size_class_cache;

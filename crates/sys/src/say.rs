@@ -18,3 +18,9 @@ macro_rules! complain {
         let _ = writeln!(std::io::stderr(), $($text)*);
     }};
 }
+
+/// Prints to standard error, each line ended as OTP's emulator ends it: by `\r\n`.
+pub fn complain_as_emulator(text: &str) {
+    use std::io::Write;
+    let _ = std::io::stderr().write_all(format!("{text}\n").replace('\n', "\r\n").as_bytes());
+}

@@ -158,7 +158,10 @@ fn halt_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             let chars = t.list_to_vec()?.into_iter().take(SLOGAN);
             chars.map(|c| char::from_u32(u32::try_from(c.as_small()?).ok()?)).collect()
         };
-        Halt::Slogan(text(status).ok_or_else(|| p.badarg())?)
+        let mut slogan = text(status).ok_or_else(|| p.badarg())?;
+        // What C prints of it.
+        slogan.truncate(slogan.find('\0').unwrap_or(slogan.len()));
+        Halt::Slogan(slogan)
     };
     end(p, h);
     Ok(am::undefined.into())

@@ -176,9 +176,11 @@ impl MessagePart for DriverLoadError {
             DriverLoadError::Named(what) => Atom::intern(what).unwrap_or(am::error).into(),
             DriverLoadError::Open(text) => {
                 let mut texts = lock(&TEXTS);
-                texts.push(text.clone());
-                let n = FIRST_TEXT + 1 - texts.len() as i64;
-                h.tuple(&[am::open_error.into(), h.integer(n)])
+                let known = texts.iter().position(|t| t == text).unwrap_or_else(|| {
+                    texts.push(text.clone());
+                    texts.len() - 1
+                });
+                h.tuple(&[am::open_error.into(), h.integer(FIRST_TEXT - known as i64)])
             }
         }
     }
