@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
+use kvik_env::thread;
 use kvik_etf::{ReceiveCache, SendCache};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::signal::post;
@@ -145,6 +147,18 @@ pub fn all() -> Vec<Arc<RemoteNode>> {
     nodes().values().cloned().collect()
 }
 
+/// Locks what others hold for a moment only. `None`: it stays locked, perhaps by this thread, whose
+/// memory has run out meanwhile.
+pub fn lock_soon<T>(m: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    const TRIES: usize = 200;
+    (0..TRIES).find_map(|i| {
+        if i > 0 {
+            thread::sleep(Duration::from_micros(100));
+        }
+        m.try_lock().ok()
+    })
+}
+
 impl RemoteNode {
     fn new(name: Atom) -> RemoteNode {
         RemoteNode { name, state: Mutex::default() }
@@ -153,9 +167,9 @@ impl RemoteNode {
     pub fn lock(&self) -> MutexGuard<'_, NodeState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
-    /// The same, if nobody has it locked.
-    pub fn try_lock(&self) -> Option<MutexGuard<'_, NodeState>> {
-        self.state.try_lock().ok()
+    /// The same, unless it stays locked.
+    pub fn lock_soon(&self) -> Option<MutexGuard<'_, NodeState>> {
+        lock_soon(&self.state)
     }
     /// Locks the state if that connection is still up.
     pub fn lock_up(&self, id: u32) -> Option<MutexGuard<'_, NodeState>> {

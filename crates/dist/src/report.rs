@@ -24,11 +24,11 @@ fn show(t: Term<'_>) -> String {
     String::from_utf8_lossy(&print::display(t)).into_owned()
 }
 
-/// The section of one node, and its place in the order of kinds. A node that is locked is only
-/// named: memory may have run out while this thread held the lock.
+/// The section of one node, and its place in the order of kinds. A node that stays locked is only
+/// named.
 fn section(n: &RemoteNode) -> (usize, String) {
     let name = || format!("{}\nName: {}\n", n.name.index(), show(n.name.into()));
-    let Some(s) = n.try_lock() else { return (0, format!("=visible_node:{}", name())) };
+    let Some(s) = n.lock_soon() else { return (0, format!("=visible_node:{}", name())) };
     let up = s.phase == Phase::Up;
     let (kind, tag) = match (up, s.flags.published()) {
         (true, true) => (0, "visible_node"),

@@ -8,7 +8,7 @@ use kvik_proc::signal::{control, Control};
 use kvik_proc::{RefId, RemotePid};
 use kvik_term::Term;
 
-use crate::node::{RemoteNode, RemoteRef};
+use crate::node::{lock_soon, RemoteNode, RemoteRef};
 
 /// A remote process that monitors a local one.
 pub struct RemoteWatcher {
@@ -37,9 +37,9 @@ pub fn watcher(h: &Heap, id: RefId) -> Option<Term<'_>> {
 }
 
 /// Which of our processes a node's processes monitor over that connection, and which do. Nothing if
-/// this cannot be looked up at once.
+/// the table stays locked.
 pub fn of(node: &RemoteNode, id: u32) -> Vec<(u32, RemotePid)> {
-    let Ok(all) = WATCHERS.try_lock() else { return Vec::new() };
+    let Some(all) = lock_soon(&WATCHERS) else { return Vec::new() };
     let here = all.values().filter(|w| w.node.name == node.name && w.id == id);
     here.map(|w| (w.pid, w.watcher)).collect()
 }
