@@ -23,6 +23,7 @@ use kvik_proc::Proc;
 use kvik_sys::alloc::{self, NoMemory};
 use kvik_term::{am, print, Atom, Term};
 
+pub use kvik_sys::complain_as_emulator as say;
 use out::DumpWriter;
 pub use processes::Processes;
 pub use system::{objects, ports};
@@ -130,15 +131,6 @@ fn end_where_dump_stops() {
         }
     };
     let _ = thread::spawn("dump watch", Some(64 << 10), watch);
-}
-
-/// Prints to the user, with line ends as in OTP's emulator: for a terminal in raw mode.
-pub fn say(text: &[u8]) {
-    let mut bytes = Vec::with_capacity(text.len() + 2);
-    for b in text {
-        bytes.extend_from_slice(if *b == b'\n' { b"\r\n" } else { std::slice::from_ref(b) });
-    }
-    let _ = std::io::stderr().write_all(&bytes);
 }
 
 /// Writes the dump unless the environment forbids it. `p` is the running process that ends the

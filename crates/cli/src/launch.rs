@@ -42,8 +42,8 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
         Err(e) => return complain(&e),
     };
     if line.version || line.vm.iter().any(|f| f.0 == "V") {
-        let version = format!("Erlang (SMP,ASYNC_THREADS) (BEAM) emulator version {}", otp.erts);
-        kvik_sys::complain_as_emulator(&version);
+        let version = format!("Erlang (SMP,ASYNC_THREADS) (BEAM) emulator version {}\n", otp.erts);
+        kvik_sys::complain_as_emulator(version.as_bytes());
         return 0;
     }
     let init_args = init_args(&otp, &line.init);

@@ -19,8 +19,12 @@ macro_rules! complain {
     }};
 }
 
-/// Prints to standard error, each line ended as OTP's emulator ends it: by `\r\n`.
-pub fn complain_as_emulator(text: &str) {
+/// Prints to standard error as OTP's emulator does: lines end in `\r\n`, for a terminal in raw mode.
+pub fn complain_as_emulator(text: &[u8]) {
     use std::io::Write;
-    let _ = std::io::stderr().write_all(format!("{text}\n").replace('\n', "\r\n").as_bytes());
+    let mut bytes = Vec::with_capacity(text.len() + 2);
+    for b in text {
+        bytes.extend_from_slice(if *b == b'\n' { b"\r\n" } else { std::slice::from_ref(b) });
+    }
+    let _ = std::io::stderr().write_all(&bytes);
 }

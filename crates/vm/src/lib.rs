@@ -34,7 +34,7 @@ pub fn run(options: VmOptions) -> i32 {
     let flags = match flags::EmulatorFlags::read(&options.vm_flags) {
         Ok(f) => f,
         Err(e) => {
-            kvik_sys::complain_as_emulator(&e);
+            kvik_sys::complain_as_emulator(format!("{e}\n").as_bytes());
             return 1;
         }
     };

@@ -68,13 +68,11 @@ pub fn check(name: &str, value: &str) -> Read {
             Err("invalid JIT option -JMsingle".into())
         }
         "v" => {
-            kvik_sys::complain_as_emulator("warning: -v (only in debug compiled code)");
+            kvik_sys::complain_as_emulator(b"warning: -v (only in debug compiled code)\n");
             Ok(())
         }
         "H" => {
-            kvik_sys::complain_as_emulator(
-                "The undocumented +H option has been removed (R10B-6).\n",
-            );
+            kvik_sys::complain!("The undocumented +H option has been removed (R10B-6).\n");
             Ok(())
         }
         _ => match name.strip_prefix('M') {
